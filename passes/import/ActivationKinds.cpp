@@ -1,4 +1,4 @@
-//===-- ActivationKinds.cpp - which way activations travel ----------*- C++ -*-===//
+//===-- ActivationKinds.cpp - directions of activations --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ static bool isContraction(Operation *op) {
              linalg::MatmulOp, linalg::BatchMatmulOp, tosa::MatMulOp>(op);
 }
 
-/// Says which are the largest.
+/// Returns whether the op selects the largest elements.
 static bool isSelection(Operation *op) {
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return call.getCallTargetName().contains_insensitive("topk");
@@ -34,13 +34,14 @@ static bool isSelection(Operation *op) {
          (isa<stablehlo::ReduceOp>(op) && op->getNumResults() > 1); // argmax
 }
 
-/// The last dimension, which is what a token is.
+/// Returns the length of the last dimension, which makes up a token.
 static int64_t getRowLength(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.getRank() > 0 ? type.getShape().back() : 0;
 }
 
-/// Operands whose rows an op takes to other places, or to several, and that are not kept element by element.
+/// Returns the operands whose rows an op moves to other places, or to several, and that are not kept element
+/// by element.
 static SmallVector<Value> getMovedRows(OpResult result) {
   Operation *op = result.getOwner();
   SmallVector<Value> moved;
@@ -72,10 +73,10 @@ ActivationKinds::ActivationKinds(func::FuncOp step, const StepState &state, Step
 }
 
 //===----------------------------------------------------------------------===//
-// What is met, and what is made by what
+// Parameters that values meet and are made by
 //===----------------------------------------------------------------------===//
 
-/// The parameters that the operand of a contraction is: as they are, or gathered.
+/// Returns the parameters that a contraction has as this operand, directly or gathered.
 SourceSet ActivationKinds::getContracted(Value operand) {
   SourceSet parameters = 0;
   const SourceSet kept = flow.getSources(operand).kept;
@@ -124,7 +125,7 @@ ActivationKinds::Rows ActivationKinds::findRows(OpResult result) {
     Rows from = rows.lookup(operand);
     found.parameters = sets.unite(found.parameters, from.parameters);
     found.exchanges = sets.unite(found.exchanges, from.exchanges);
-    if (!isKept) // What is kept, the flow itself knows of.
+    if (!isKept) // The flow itself knows which exchanges a value keeps elements of.
       flow.getSets().forEach(flow.getSources(operand).kept, [&](unsigned source) {
         if (source >= flow.getSource(0) && source < flow.getInputSource(0))
           found.exchanges = sets.unite(found.exchanges, sets.getSingle(source));
@@ -137,7 +138,7 @@ ActivationKinds::Rows ActivationKinds::findRows(OpResult result) {
   return found;
 }
 
-/// In one pass: what a loop carries around begins anew in each round.
+/// Follows rows in one pass: the values that a loop carries begin anew in each round.
 void ActivationKinds::followRows() {
   step.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto collective = dyn_cast<CollectiveOpInterface>(op);
@@ -162,7 +163,8 @@ void ActivationKinds::followRows() {
           met[j] = sets.unite(met[j], met[i]);
 }
 
-/// The parameters of the contraction that made a value, before sums and gathers over other ranks, too.
+/// Returns the parameters of the contraction that made a value, before sums and gathers over other ranks,
+/// too.
 SourceSet ActivationKinds::getMakers(Value value) {
   SourceSet makers = rows.lookup(value).parameters;
   flow.getSets().forEach(flow.getSources(value).kept, [&](unsigned source) {
@@ -175,7 +177,8 @@ SourceSet ActivationKinds::getMakers(Value value) {
   return makers;
 }
 
-/// Numbers of a router: probabilities, their gradients; and what no layer computes with, such as masks.
+/// Returns whether an exchange carries numbers of a router, such as probabilities and their gradients, or
+/// numbers that no layer computes with, such as masks.
 bool ActivationKinds::isRouted(unsigned i) {
   Exchange &exchange = flow.getExchanges()[i];
   const SourceSet near = sets.unite(getMakers(exchange.getInput()), met[i]);
@@ -188,7 +191,7 @@ bool ActivationKinds::isRouted(unsigned i) {
 // Experts
 //===----------------------------------------------------------------------===//
 
-/// Whether ranks of one group hold different pieces of a parameter.
+/// Returns whether ranks of one process group hold different pieces of a parameter.
 bool ActivationKinds::areSplitOver(unsigned parameter, GroupsAttr groups) {
   auto sharding = step.getArgAttrOfType<ShardingAttr>(parameter, kShardingAttrName);
   auto mesh = step->getParentOfType<ModuleOp>()->getAttrOfType<MeshAttr>(kMeshAttrName);
@@ -210,7 +213,7 @@ bool ActivationKinds::areSplitOver(unsigned parameter, GroupsAttr groups) {
   return false;
 }
 
-/// Some group has two ranks of one group of the other.
+/// Returns whether some group has two ranks of one group of the other.
 static bool haveCommonPair(GroupsAttr groups, GroupsAttr others) {
   llvm::DenseMap<int64_t, size_t> groupOf;
   for (auto [number, row] : llvm::enumerate(groups.getRows()))
@@ -252,7 +255,7 @@ SmallVector<unsigned> ActivationKinds::getExperts(unsigned i, SourceSet paramete
 // Directions
 //===----------------------------------------------------------------------===//
 
-/// Metrics that are made of gradients, such as their norm, depend on what comes back, too.
+/// Metrics that are made of gradients, such as their norm, also depend on values that travel backward.
 void ActivationKinds::findForward() {
   Operation *terminator = step.getBody().front().getTerminator();
   const BitVector none(isForward.size());
@@ -267,7 +270,7 @@ void ActivationKinds::findForward() {
       isForward |= depends;
   }
   if (!isForward.anyCommon(known.activations)) {
-    isForward.set(); // Nothing says which way anything goes.
+    isForward.set(); // A step without metrics does not tell directions.
     return;
   }
   for (unsigned i = 0; i < isForward.size(); ++i)
@@ -275,8 +278,9 @@ void ActivationKinds::findForward() {
       isForward.set(i);
 }
 
-/// The backward pass computes again what it needs of the forward pass, up to an exchange like one that is
-/// there already, from no more than that one is computed from, and from no gradient.
+/// Returns whether the backward pass repeats an exchange of the forward pass because it computes again the
+/// values that it needs: an equal exchange exists already, and this one is computed from no more than that
+/// one, and from no gradient.
 bool ActivationKinds::isRecomputed(unsigned i) {
   Exchange &again = flow.getExchanges()[i];
   const SourceSet from = round.getSources(again.getInput()).any;
@@ -307,7 +311,7 @@ bool ActivationKinds::isRecomputed(unsigned i) {
 }
 
 //===----------------------------------------------------------------------===//
-// What it is
+// Kinds
 //===----------------------------------------------------------------------===//
 
 LayerKind ActivationKinds::getKind(unsigned i) {
@@ -333,8 +337,8 @@ SmallVector<unsigned> ActivationKinds::getParameters(unsigned i) {
     return getExperts(i, met[i]);
   if (kind == LayerKind::Combine || kind == LayerKind::DispatchGradient)
     return getExperts(i, getMakers(flow.getExchanges()[i].getInput()));
-  // Sums are made by a parameter of which each rank has its rows or columns; what moves meets one, or was
-  // made.
+  // A sum is made by a parameter of which each rank has its rows or columns; a moved activation meets a
+  // parameter, or was made by one.
   Exchange &exchange = flow.getExchanges()[i];
   SourceSet parameters = rows.lookup(exchange.getInput()).parameters;
   if (!exchange.collective.getReductionKind() && met[i] != 0)

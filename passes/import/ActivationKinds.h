@@ -1,4 +1,4 @@
-//===-- ActivationKinds.h - which way activations travel ------------*- C++ -*-===//
+//===-- ActivationKinds.h - directions of activations ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@
 
 namespace cgx {
 
-/// What is known of the exchanges of a step before its activations are told apart; by exchange.
+/// The facts about the exchanges of a step, by exchange, before its activations are told apart.
 struct KnownExchanges {
   llvm::BitVector activations;
   llvm::BitVector gradients;                             ///< of parameters
@@ -29,25 +29,25 @@ struct KnownExchanges {
 ///     to x ◀─dispatch_gradient── . up' . down' ◀─combine_gradient──        backward
 ///
 /// An *expert* of an exchange is a parameter of which the ranks of a group hold different pieces, and whose
-/// gradient they do not add up. What `all_to_all` brings to a contraction with one is on its way there, and
-/// what it takes from one on its way back. What a *router* made, by whose largest numbers `all_to_all` sends
-/// (`top_k`, `argmax`), is no activation but numbers that must be exact. What a metric of the step (the loss)
-/// depends on travels forward, everything else backward, but for what is computed again (`jax.checkpoint`). A
-/// step without metrics says nothing of directions, and all is forward.
+/// gradient they do not add up. Tokens that `all_to_all` brings to a contraction with an expert are
+/// dispatched; those that it takes from one are combined. Numbers that a *router* made, by whose largest ones
+/// `all_to_all` sends (`top_k`, `argmax`), are no activations and must stay uncompressed. Activations that a
+/// metric of the step (the loss) depends on travel forward, all others backward, except those that are
+/// computed again (`jax.checkpoint`). In a step without metrics directions are unknown, and all are forward.
 class ActivationKinds {
 public:
-  /// `round` is the flow of one round of the step's loops.
+  /// Builds the analysis. `round` is the flow of one round of the step's loops.
   ActivationKinds(mlir::func::FuncOp step, const StepState &state, StepDataFlow &flow,
                   const StepDataFlow &round, KnownExchanges known);
 
-  /// A kind of activations, or `other`.
+  /// Returns a kind of activations, or `other`.
   LayerKind getKind(unsigned exchange);
-  /// The parameters that an activation meets first, on its way there, or that made it; of tokens, experts
-  /// alone.
+  /// Returns the parameters that an activation meets first, on its way there, or that made it; of tokens,
+  /// experts alone.
   llvm::SmallVector<unsigned> getParameters(unsigned exchange);
 
 private:
-  /// What a value's rows come from, past ops that move them whole.
+  /// The origins of a value's rows, past ops that move them whole.
   struct Rows {
     SourceSet parameters = 0; ///< of the contraction that made them
     SourceSet exchanges = 0;  ///< that they came through

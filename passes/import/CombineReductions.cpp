@@ -13,9 +13,9 @@
 //   P(L(R(a))) + P(M(R(b)))  = P(R(L(a) + M(b)))     where L and M are the same on all ranks
 //   R(a), R(a)               = R(a), used twice
 //
-// Every reduction that goes saves its bytes. Floats are added in another order: a rank adds its two
-// contributions first. What the results are multiplied by alike, such as 1/N, stays behind the reduction,
-// as it may keep a 16-bit sum from being too small.
+// Every removed reduction saves its bytes. Floats are added in another order: a rank adds its two
+// contributions first. A factor that the results share, such as 1/N, stays after the reduction, as it may
+// keep a 16-bit sum from being too small.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ using namespace cgx;
 
 namespace {
 
-/// What reductions have in common that may become one.
+/// The properties that reductions share if they may become one.
 using CombineKey = std::tuple<Reduction, Algorithm, Attribute, Attribute, Attribute, Attribute, Attribute>;
 
 CombineKey getCombineKey(AllReduceOp op, unsigned operand) {
@@ -60,7 +60,7 @@ struct Term {
 
 bool isSum(Operation *op) { return op && isa<stablehlo::AddOp, stablehlo::SubtractOp>(op); }
 
-/// The addition or subtraction of the block that makes `value` for one other alone, else null.
+/// Returns the addition or subtraction of the block that makes `value` for one other alone, else null.
 Operation *getInnerSum(Value value, Block *block) {
   Operation *op = value.getDefiningOp();
   return isSum(op) && op->getBlock() == block && value.hasOneUse() ? op : nullptr;
@@ -87,12 +87,12 @@ struct ReducedTerm {
   MappedReduction reduction;
 };
 
-/// One sum and what of it can be reduced together.
+/// One sum, and the terms of it that can be reduced together.
 class SumCombiner {
 public:
   SumCombiner(Operation *root, CollectiveIds &ids) : root(root), builder(root), ids(ids) {}
 
-  /// Whether something was combined; the root is then gone.
+  /// Combines the terms of the sum, and returns whether anything was combined; the root is then gone.
   bool run() {
     collectTerms(root, /*isNegative=*/false, terms);
     llvm::MapVector<CombineKey, SmallVector<ReducedTerm>> byKey;
@@ -136,8 +136,8 @@ private:
     return true;
   }
 
-  /// The maps that all terms end in, off the ends of theirs: these may stay behind the reduction.
-  /// A convert to a wider type may not, since the sum would be taken in the narrow one.
+  /// Takes the maps that all terms end in off the ends of their chains: these may stay after the reduction. A
+  /// convert to a wider type may not, since the sum would be taken in the narrow one.
   SmallVector<Operation *> takeCommonMaps(SmallVector<ReducedTerm> &reduced) {
     SmallVector<Operation *> common;
     auto isCommon = [&] {
@@ -158,7 +158,7 @@ private:
     return common;
   }
 
-  /// The rank's own sum, with the sign that makes its first term positive.
+  /// Returns the rank's own sum, with the sign that makes its first term positive.
   Value addLocally(ArrayRef<ReducedTerm> reduced) {
     Value sum;
     for (ReducedTerm term : reduced) {
@@ -191,8 +191,8 @@ private:
     return combined.getResult(0);
   }
 
-  /// The sum of the terms that are left, in the place of the root. The first one is there and positive:
-  /// it is that of the root's left operand, or what that was combined to.
+  /// Builds the sum of the terms that are left, in the place of the root. The first one exists and is
+  /// positive: it comes from the root's left operand.
   void rebuild() {
     Value sum;
     for (const Term &term : terms)
@@ -205,8 +205,8 @@ private:
       dropOperands(reduce, positions);
   }
 
-  /// Erases what only the terms were made by, sums and maps, and collects the operands of reductions that
-  /// nobody needs any more.
+  /// Erases sums and maps that only made the terms, and collects the operands of reductions that are not
+  /// needed any more.
   static void eraseUnused(Operation *op, llvm::MapVector<AllReduceOp, SmallVector<unsigned>> &dropped) {
     if (!op->use_empty() || !(isSum(op) || getLinearOperand(op)))
       return;
@@ -243,7 +243,7 @@ struct CombineReductions : cgx::impl::CombineReductionsPassBase<CombineReduction
   }
 
 private:
-  /// A sum of numbers that is no term of another one.
+  /// Returns whether an op is a sum of numbers that is no term of another one.
   static bool isRoot(Operation *op) {
     if (!isSum(op))
       return false;
@@ -253,7 +253,7 @@ private:
     return !op->hasOneUse() || !isSum(*op->user_begin()) || (*op->user_begin())->getBlock() != op->getBlock();
   }
 
-  /// R(a), R(a) -> R(a)
+  /// Shares equal reductions: R(a), R(a) -> R(a).
   static void shareEqual(Block &block) {
     llvm::DenseMap<Value, SmallVector<std::pair<CombineKey, Value>>> results;
     llvm::MapVector<AllReduceOp, SmallVector<unsigned>> duplicates;

@@ -1,4 +1,4 @@
-//===-- ElementShare.cpp - how much of one value is in another --*- C++ -*-===//
+//===-- ElementShare.cpp - the share of one value in another ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -31,7 +31,7 @@ double ElementShare::in(Value value) {
   if (auto result = dyn_cast<OpResult>(value)) {
     share = compute(result);
   } else {
-    // What a loop hands on to itself was something before.
+    // A value that a loop hands on to itself came into the loop first.
     SmallVector<Value> incoming = getIncomingValues(value);
     if (!incoming.empty())
       share = in(incoming.front());
@@ -73,7 +73,7 @@ double ElementShare::compute(OpResult result) {
   return share;
 }
 
-/// One of two operands has a share; the other is a factor.
+/// Returns the share in a product: one of the two operands has a share, and the other is a factor.
 double ElementShare::computeOfProduct(Operation *op) {
   double left = in(op->getOperand(0)), right = in(op->getOperand(1));
   if ((left != 0) == (right != 0))

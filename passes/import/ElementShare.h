@@ -1,4 +1,4 @@
-//===-- ElementShare.h - how much of one value is in another --------*- C++ -*-===//
+//===-- ElementShare.h - the share of one value in another -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,16 +14,16 @@
 
 namespace cgx {
 
-/// The factor, with its sign, that the elements of `source` come with in values that are computed from them,
-/// each to its own place:
+/// The factor, with its sign, that elements of `source` have in the values computed from them, each in its
+/// own place:
 ///
 ///   x - rate * g          share of x: 1, of g: -1
 ///   (x - y) / rate        share of x: 1, of y: -1
 ///   x - (x - rate * g)    share of x: 0, of g: 1
 ///
-/// A number that only the run knows counts as `unknown`, and so does what elements are divided by: by default
-/// as 1, or as 0 where the share is to be certain. Of branches the larger share counts, of a loop what one
-/// round makes of it. What is not linear has no share.
+/// A number that is known only at run time counts as `unknown`, and so does a divisor of elements: by default
+/// as 1, or as 0 where the share must be certain. Of the branches, the larger share counts; a loop counts by
+/// one round. Nonlinear ops have no share.
 class ElementShare {
 public:
   explicit ElementShare(mlir::Value source, double unknown = 1) : source(source), unknown(unknown) {}
@@ -36,7 +36,8 @@ private:
 
   mlir::Value source;
   double unknown;
-  /// Values under way have none: what a loop carries comes to what it came from.
+  /// The known shares. Values under way have none, so that a value that a loop carries has the share of its
+  /// initial value.
   llvm::DenseMap<mlir::Value, double> shares;
 };
 

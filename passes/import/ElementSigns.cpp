@@ -1,4 +1,4 @@
-//===-- ElementSigns.cpp - what becomes of the signs of elements ----------===//
+//===-- ElementSigns.cpp - propagation of the signs of elements -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -32,13 +32,13 @@ using namespace mlir;
 using namespace cgx;
 
 //===----------------------------------------------------------------------===//
-// The same but for a scale
+// Equality up to a scale
 //===----------------------------------------------------------------------===//
 
 /// Ops that change neither elements nor their order are looked through, but not without end.
 static constexpr unsigned kLongestChain = 16;
 
-/// The value of all elements of a constant.
+/// Returns the value of all elements of a constant.
 static std::optional<APFloat> getConstantSplat(Value value) {
   DenseFPElementsAttr constant;
   if (matchPattern(value, m_Constant(&constant)) && constant.isSplat())
@@ -51,7 +51,7 @@ static bool isSingle(Value value) {
   return type && type.hasStaticShape() && type.getNumElements() == 1;
 }
 
-/// A number that stands for all elements.
+/// Returns whether one number stands for all elements.
 static bool isScalarEverywhere(Value value, unsigned depth = kLongestChain) {
   if (isSingle(value) || getConstantSplat(value))
     return true;
@@ -83,7 +83,7 @@ Value cgx::getScaledBase(Value value) {
   return value;
 }
 
-/// One value, or two that were written alike.
+/// Returns whether the values are one, or two that are computed alike.
 static bool isSame(Value a, Value b, unsigned depth) {
   if (a == b)
     return true;
@@ -117,12 +117,13 @@ enum class Rule {
 };
 } // namespace
 
-/// The product of elements, rather than a sum of products.
+/// Returns whether the op multiplies element by element, rather than summing products.
 static bool isElementwiseProduct(Operation *op) {
   return isa<stablehlo::MulOp, arith::MulFOp, linalg::MulOp, tosa::MulOp>(op);
 }
 
-/// What keeps elements and is not known to lose their sign keeps it.
+/// Returns how an op passes signs on. An op that keeps elements, and is not known to lose their signs, keeps
+/// them.
 static Rule getRule(Operation *op) {
   if (isa<stablehlo::AbsOp, stablehlo::CosineOp, stablehlo::ExpOp, stablehlo::LogOp, stablehlo::LogisticOp,
           stablehlo::PowOp, stablehlo::RsqrtOp, stablehlo::SqrtOp, chlo::CoshOp, chlo::LgammaOp,
@@ -147,7 +148,7 @@ static Rule getRule(Operation *op) {
   return Rule::Kept;
 }
 
-/// A reduction that multiplies elements, or joins bits.
+/// Returns whether a reduction multiplies elements, or joins bits.
 static bool isProduct(Operation *op) {
   bool found = false;
   for (Region &region : op->getRegions())
@@ -192,8 +193,8 @@ bool cgx::isSquare(Operation *op) {
 // Equal signs
 //===----------------------------------------------------------------------===//
 
-/// An argument of the step itself is no gradient: the square of a parameter is the gradient of its third
-/// power.
+/// Returns whether the value is an argument of the step. Such a value is no gradient: the square of a
+/// parameter is the gradient of its third power.
 static bool isArgument(Value value) {
   auto argument = dyn_cast<BlockArgument>(getScaledBase(value));
   return argument && isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
@@ -208,8 +209,8 @@ static ElementSigns getSignsOfProduct(Operation *op, function_ref<ElementSigns(V
     std::optional<APFloat> splat = getConstantSplat(value);
     return splat && splat->isNegative() && !splat->isZero();
   };
-  // One number for all elements scales them, whatever its sign is, unless that is known. Of a single
-  // element, it decides the sign.
+  // One number for all elements scales them, whatever its sign is, unless that is known. It decides the sign
+  // of a single element.
   const auto scales = [&](Value value) {
     return (isSingle(op->getResult(0)) ? getConstantSplat(value).has_value() : isScalarEverywhere(value)) &&
            !isNegative(value);
@@ -221,14 +222,15 @@ static ElementSigns getSignsOfProduct(Operation *op, function_ref<ElementSigns(V
   return join(left, right);
 }
 
-/// Even powers of what is no argument; others have the signs of their base.
+/// Returns the signs of a power. Even powers have equal signs, unless of an argument; others have the signs
+/// of their base.
 static ElementSigns getSignsOfPower(Operation *op, function_ref<ElementSigns(Value)> signsOf) {
   std::optional<APFloat> exponent = getConstantSplat(op->getOperand(1));
   const bool isEven = exponent && exponent->isInteger() && std::fmod(exponent->convertToDouble(), 2) == 0;
   return isEven && !isArgument(op->getOperand(0)) ? ElementSigns::Equal : signsOf(op->getOperand(0));
 }
 
-/// A mask is 0 or 1; other integers are not looked at.
+/// Returns the signs of a conversion: a mask is 0 or 1; the signs of other integers are not known.
 static ElementSigns getSignsOfConvert(Operation *op, function_ref<ElementSigns(Value)> signsOf) {
   Type from = getElementTypeOrSelf(op->getOperand(0).getType());
   if (from.isInteger(1))

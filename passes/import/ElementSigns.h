@@ -1,4 +1,4 @@
-//===-- ElementSigns.h - what becomes of the signs of elements ------*- C++ -*-===//
+//===-- ElementSigns.h - propagation of the signs of elements --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A gradient says by its sign which way a parameter is to go, and keeps it through all that is done to it on
-// its way: scaling, clipping, masks, momentum, casts, matrix products with other things. A product of two
-// values that both carry a sign has lost it: it is a statistic, and so are absolute values, squares and their
-// roots.
+// The sign of a gradient tells in which direction a parameter moves. It survives everything that is done to a
+// gradient on its way: scaling, clipping, masks, momentum, casts, matrix products with other values. A
+// product of two values that both carry a sign has lost it: it is a statistic, and so are absolute values,
+// squares and their roots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,13 @@
 
 namespace cgx {
 
-/// The operands that a result has its sign from: it changes when all elements of one change theirs, through
-/// sums, selections, movements, odd functions and products, elementwise or not. A divisor is a scale and
-/// gives none.
+/// Returns the operands that a result has its sign from: it changes when all elements of one change theirs,
+/// through sums, selections, movements, odd functions and products, elementwise or not. A divisor is a scale
+/// and does not count.
 llvm::SmallVector<mlir::Value> getSignOperands(mlir::OpResult result);
 
-/// A product of a value with itself, also a matrix product: it has not the sign of that.
+/// Returns whether the op multiplies a value by itself, also as matrices: the product does not have the sign
+/// of the value.
 bool isSquare(mlir::Operation *op);
 
 /// The signs that elements of a value can have, in the order in which knowledge is lost.
@@ -38,10 +39,11 @@ enum class ElementSigns {
 };
 inline ElementSigns join(ElementSigns a, ElementSigns b) { return std::max(a, b); }
 
-/// What is known of a result by what is known of the operands. Not for collectives, loops and branches.
+/// Returns the signs of a result, given those of the operands. Collectives, loops and branches are not
+/// supported.
 ElementSigns getElementSigns(mlir::OpResult result, llvm::function_ref<ElementSigns(mlir::Value)> signsOf);
 
-/// What a value has its elements from, one by one, under another shape, order, type or scale.
+/// Returns the value whose elements `value` has, one by one, in another shape, order, type or scale.
 mlir::Value getScaledBase(mlir::Value value);
 
 } // namespace cgx

@@ -21,20 +21,20 @@ using namespace cgx;
 
 static bool isComplex(Value value) { return isa<ComplexType>(getElementTypeOrSelf(value)); }
 
-/// The parts of a tensor of complex numbers.
+/// Returns the type of the parts of a tensor of complex numbers.
 static RankedTensorType getPartType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return tensor.clone(cast<ComplexType>(tensor.getElementType()).getElementType());
 }
 
-/// `type` with one more dimension.
+/// Returns `type` with one more dimension.
 static RankedTensorType withLastDimension(RankedTensorType type, int64_t extent) {
   SmallVector<int64_t> shape(type.getShape());
   shape.push_back(extent);
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-/// tensor<..xcomplex<f32>> -> tensor<..x2xf32>
+/// Joins both parts of complex numbers: tensor<..xcomplex<f32>> -> tensor<..x2xf32>.
 static Value joinParts(ImplicitLocOpBuilder &b, Value value) {
   RankedTensorType part = getPartType(value.getType()), column = withLastDimension(part, 1);
   Value re = stablehlo::RealOp::create(b, TypeRange{part}, ValueRange{value})->getResult(0);
@@ -44,7 +44,7 @@ static Value joinParts(ImplicitLocOpBuilder &b, Value value) {
   return stablehlo::ConcatenateOp::create(b, withLastDimension(part, 2), columns, part.getRank());
 }
 
-/// The inverse, as `type`.
+/// Converts pairs back to complex numbers of type `type`.
 static Value splitParts(ImplicitLocOpBuilder &b, Value pairs, Type type) {
   RankedTensorType part = getPartType(type), column = withLastDimension(part, 1);
   auto partAt = [&](int64_t number) -> Value {
@@ -59,7 +59,7 @@ static Value splitParts(ImplicitLocOpBuilder &b, Value pairs, Type type) {
   return stablehlo::ComplexOp::create(b, type, re, im);
 }
 
-/// Whether a reduction adds its two arguments, so that it can be done in parts.
+/// Returns whether a reduction adds its two arguments, so that it can be done on each part.
 static bool isSum(Region &region) {
   if (!region.hasOneBlock() || region.getNumArguments() != 2 || region.front().getOperations().size() != 2)
     return false;

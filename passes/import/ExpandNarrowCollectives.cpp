@@ -22,15 +22,15 @@ namespace cgx {
 using namespace mlir;
 using namespace cgx;
 
-/// Numbers that no codec and no transport knows, and that fit into a byte.
+/// Returns whether elements fit into a byte and no codec and no transport supports them.
 static bool isNarrow(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isIntOrFloat() && !getCodecElementType(element) && element.getIntOrFloatBitWidth() <= 8;
 }
 
-/// What narrow numbers travel as. A float of a byte that only moves keeps its bits; what is reduced travels
-/// as f16, as in XLA on CPUs: all narrow floats are among its numbers, and it has three digits more than
-/// bf16. The powers of two of f8E8M0FNU are numbers of bf16 only.
+/// Returns the type in which narrow numbers travel. A one-byte float that only moves keeps its bits. A
+/// reduced one travels as f16, as in XLA on CPUs: f16 represents all narrow floats, and has three digits more
+/// than bf16. Only bf16 represents the powers of two of f8E8M0FNU.
 static Type getTravellingType(Type type, bool isReduced) {
   auto tensor = cast<RankedTensorType>(type);
   MLIRContext *context = type.getContext();
@@ -76,7 +76,7 @@ static void widen(Operation *op) {
   }
 }
 
-/// Whether the region means the same for wider numbers.
+/// Verifies that the region means the same for wider numbers.
 static LogicalResult verifyReduction(Operation *op) {
   for (Region &region : op->getRegions())
     for (Operation &inner : region.getOps())

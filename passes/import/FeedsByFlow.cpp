@@ -52,7 +52,7 @@ bool FlowMatcher::isCredible(unsigned result, unsigned argument) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What is left to match: for each result the arguments that it may feed, and back.
+/// The pairs that are left to match: for each result the arguments that it may feed, and the reverse.
 struct Candidates {
   llvm::MapVector<unsigned, SmallVector<unsigned>> ofResult;
   llvm::MapVector<unsigned, SmallVector<unsigned>> ofArgument;
@@ -65,7 +65,7 @@ struct Candidates {
     for (auto [result, feed] : llvm::enumerate(feeds)) {
       if (feed)
         continue;
-      // Of thousands of arguments a result is computed from few.
+      // A result is computed from few of possibly thousands of arguments.
       for (unsigned argument : matcher.getUpdatedArguments(result))
         if (!taken[argument] && matcher.isCandidate(result, argument)) {
           ofResult[result].push_back(argument);
@@ -76,7 +76,7 @@ struct Candidates {
 };
 } // namespace
 
-/// The pairs in which one side has a single candidate that it shares with no other of that kind: two
+/// Returns the pairs in which one side has a single candidate that it shares with no other of that kind: two
 /// results that only one argument can take are two readings.
 static SmallVector<std::pair<unsigned, unsigned>>
 findSingles(const llvm::MapVector<unsigned, SmallVector<unsigned>> &candidates) {
@@ -104,7 +104,7 @@ bool FlowMatcher::addUnambiguous(Feeds &feeds) const {
   return !fromArguments.empty();
 }
 
-/// Of several readings, the one that the buffers agree with.
+/// Adds the pairs that buffer aliasing confirms, where there are several readings.
 bool FlowMatcher::addAliased(Feeds &feeds) const {
   bool changes = false;
   for (auto [index, argument] : llvm::enumerate(arguments)) {
@@ -118,8 +118,8 @@ bool FlowMatcher::addAliased(Feeds &feeds) const {
   return changes;
 }
 
-/// One value under two results (a target network that takes the parameters over) is the argument's next
-/// value whichever is fed.
+/// Adds an argument's next value that is returned under several results (a target network that takes the
+/// parameters over): they are one value, whichever is fed.
 bool FlowMatcher::addDuplicates(Feeds &feeds) const {
   Candidates candidates(*this, feeds, arguments.size());
   for (const auto &[argument, from] : candidates.ofArgument) {
@@ -153,16 +153,16 @@ Value FlowMatcher::getResult(unsigned result) {
   return step.getBody().front().getTerminator()->getOperand(result);
 }
 
-/// Whether a result depends on no other arguments than these.
+/// Returns whether a result depends on no other arguments than these.
 bool FlowMatcher::isComputedFrom(unsigned result, const llvm::BitVector &state) {
   return llvm::all_of(llvm::seq<unsigned>(arguments.size()), [&](unsigned argument) {
     return (argument < state.size() && state[argument]) || !getFlow().dependsOn(getResult(result), argument);
   });
 }
 
-/// Whether what stands beside a pair, or between two of them, is one. Between two, state may also be
-/// replaced, without a trace of its old value. A single number is trusted only where it is updated: it may
-/// as well be a rate that goes in where a loss comes out.
+/// Returns whether a result and an argument beside a pair, or between two pairs, are a pair too. Between two
+/// pairs, state may also be replaced, without a trace of its old value. A single number is trusted only where
+/// it is updated: it may be a rate where a loss comes out.
 bool FlowMatcher::isNeighbour(unsigned result, unsigned argument, bool isBetween, const Feeds &feeds) {
   const StepValue &to = arguments[argument];
   if (!fits(result, argument) || (to.aliasedResult && *to.aliasedResult != result))
@@ -187,23 +187,24 @@ bool FlowMatcher::isNeighbour(unsigned result, unsigned argument, bool isBetween
   return mayBeState && (getFlow().reaches(argument, result) || isCopyOfState(result, argument, feeds));
 }
 
-/// The next value of other state under another type or name: parameters in half precision, of which the state
-/// has a whole copy, too.
+/// Returns whether a result is the next value of other state in another type or name, such as parameters in
+/// half precision of which the state also has a full copy.
 bool FlowMatcher::isCopyOfState(unsigned result, unsigned argument, const Feeds &feeds) const {
   return arguments[argument].isReplicated && llvm::any_of(feeds, [&](std::optional<unsigned> state) {
            return state && updates.isUpdate(result, *state);
          });
 }
 
-/// Frameworks return the state first, as they take it first: what stands before all pairs, each result in the
-/// place of its argument, is state that no reduction updates (experts that each rank has its own of), or that
-/// stays as it is.
+/// Returns whether a result before all pairs feeds the argument in its place. Frameworks return the state
+/// first, as they take it first, so such a result is state that no reduction updates (experts that each rank
+/// has its own of), or that is unchanged.
 bool FlowMatcher::isLeading(unsigned result, std::optional<Pair> before, std::optional<Pair> after) const {
   return !before && after && after->first == after->second && result < arguments.size() &&
          fits(result, result) && (updates.isUpdate(result, result) || updates.isUnchanged(result, result));
 }
 
-/// The pairs before and after a result, as the numbers of result and argument; nothing where there is none.
+/// Returns the pairs before and after a result, as the numbers of result and argument; nothing where there is
+/// none.
 std::pair<std::optional<FlowMatcher::Pair>, std::optional<FlowMatcher::Pair>>
 FlowMatcher::findPairsAround(unsigned result, const Feeds &feeds) {
   std::pair<std::optional<Pair>, std::optional<Pair>> around;
@@ -250,8 +251,8 @@ void FlowMatcher::growRuns(Feeds &feeds) {
   } while (grow(feeds) || addDuplicates(feeds));
 }
 
-/// Nothing can be told apart by itself: every reading is a shift between results and arguments. If one
-/// explains all candidates, and no other does, it is the order of the state.
+/// Adds pairs where nothing can be told apart by itself: every reading is a shift between results and
+/// arguments. If exactly one shift explains all candidates, it is the order of the state.
 void FlowMatcher::addInOrder(Feeds &feeds) const {
   Candidates candidates(*this, feeds, arguments.size());
   std::optional<int64_t> found;
@@ -271,22 +272,23 @@ void FlowMatcher::addInOrder(Feeds &feeds) const {
       feeds[result] = result + *found;
 }
 
-/// An update like that of state, of something that each rank has its own of.
+/// Returns whether a result updates an argument as state is updated, but without a reduction: each rank has
+/// its own.
 bool FlowMatcher::mayBeUnreduced(unsigned result, unsigned argument) const {
   return arguments[argument].name.empty() && fits(result, argument) && !arguments[argument].isReplicated &&
          !isSingleFloat(arguments[argument].type) && updates.isUpdate(result, argument) &&
          !updates.isUnchanged(result, argument) && !updates.keepsReduction(result);
 }
 
-/// Whether two results are parts of one element of the tuple that the step returns, such as its state.
+/// Returns whether two results belong to one element of the tuple that the step returns, such as its state.
 bool FlowMatcher::areOfOneTree(unsigned result, unsigned other) const {
   TreePath path = TreePath::parse(results[result].name), otherPath = TreePath::parse(results[other].name);
   return !path.keys.empty() && !otherPath.keys.empty() && path.root == otherPath.root &&
          path.keys.front().kind == TreeKey::Kind::Index && path.keys.front() == otherPath.keys.front();
 }
 
-/// The argument in the place of a result, as far as pairs behind it tell the order, or those before it in the
-/// same tree; what else comes behind all state is data.
+/// Returns the argument in the place of a result, as far as pairs after it, or before it in the same tree,
+/// show the order. Any other argument after all state is data.
 std::optional<unsigned> FlowMatcher::findArgumentInPlace(unsigned result, const Feeds &feeds) const {
   auto [before, after] = findPairsAround(result, feeds);
   bool isOfState = before && areOfOneTree(result, before->first);

@@ -8,7 +8,7 @@
 #ifndef CGX_PASSES_IMPORT_FEEDSBYFLOW_H
 #define CGX_PASSES_IMPORT_FEEDSBYFLOW_H
 
-#include "Feeding.h"
+#include "StateFeeds.h"
 #include "StateUpdates.h"
 #include "StepDataFlow.h"
 
@@ -16,39 +16,37 @@ namespace cgx {
 
 /// Matches results to the arguments that they are the next values of, by data flow.
 ///
-/// An *anchor* is a pair that arithmetic alone shows: of one type and sharding, the
-/// result an update of the argument (`StateUpdates`), and no other result and no other
-/// argument can take the place of either. A batch from which a prediction is
-/// subtracted is no state: what is split over ranks counts only where the result also
-/// keeps elements of a reduction, and so do single floating-point numbers, which are
-/// losses and rates more often than state.
+/// An *anchor* is a pair that arithmetic alone shows: both have one type and sharding, the result is an
+/// update of the argument (`StateUpdates`), and no other result and no other argument can take the place of
+/// either. A batch from which a prediction is subtracted is no state: values that are split over ranks, and
+/// single floating-point numbers, which are losses and rates more often than state, count only where the
+/// result also keeps elements of a reduction.
 ///
-/// From anchors, runs grow: frameworks return a state in the order in which they take
-/// it, so that what stands beside a pair is a pair again, where its types agree and
-/// nothing speaks against it. What stands before all of them, in its argument's place, is
-/// state that no reduction updates.
+/// Runs grow from anchors: frameworks return a state in the order in which they take it, so that a neighbour
+/// of a pair is a pair again, where its types agree and nothing contradicts. A result before all pairs, in
+/// its argument's place, is state that no reduction updates.
 class FlowMatcher {
 public:
   FlowMatcher(mlir::func::FuncOp step, const StateUpdates &updates, llvm::ArrayRef<StepValue> arguments,
               llvm::ArrayRef<StepValue> results)
       : step(step), updates(updates), arguments(arguments), results(results) {}
 
-  /// The argument's next value, as far as this pair alone shows.
+  /// Returns whether a result may be the argument's next value, judging by this pair alone.
   bool isCandidate(unsigned result, unsigned argument) const;
-  /// Those that a result may be the next value of, for all that arithmetic says, in order.
+  /// Returns, in order, the arguments that a result may be the next value of, judging by arithmetic alone.
   llvm::SmallVector<unsigned> getUpdatedArguments(unsigned result) const {
     return updates.getUpdatedArguments(result);
   }
 
-  /// Whether a pair that something else suggests may be one: a donated learning rate is given the
-  /// buffer of a loss, but does not become one.
+  /// Returns whether a pair that something else suggests may be one. A donated learning rate gets the buffer
+  /// of a loss, for example, but does not become one.
   bool isCredible(unsigned result, unsigned argument) const;
 
   /// Adds pairs of which there is one reading.
   void addAnchors(Feeds &feeds) const;
-  /// Adds what stands beside pairs.
+  /// Adds neighbours of pairs.
   void growRuns(Feeds &feeds);
-  /// Results that still are updates of arguments that nothing feeds.
+  /// Returns the results that are updates of arguments that nothing feeds.
   llvm::SmallVector<Doubt> findDoubts(const Feeds &feeds) const;
 
 private:

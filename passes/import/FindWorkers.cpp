@@ -1,4 +1,4 @@
-//===-- FindWorkers.cpp - Which ranks train by themselves -------*- C++ -*-===//
+//===-- FindWorkers.cpp - The ranks that train by themselves ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,8 @@ namespace cgx {
 
 namespace {
 
-/// The axes of the mesh along which the ranks of one group differ, if a group is all ranks along them.
+/// Returns the axes of the mesh along which the ranks of one group differ, if a group is all ranks along
+/// them.
 std::optional<SmallVector<Attribute>> findAxes(GroupsAttr groups, MeshAttr mesh) {
   const ArrayRef<int64_t> sizes = mesh.getSizes();
   const auto coordinateOf = [&](int64_t rank, size_t axis) {
@@ -98,7 +99,7 @@ private:
            (reduce.getReduction() == Reduction::Sum || reduce.getReduction() == Reduction::Mean);
   }
 
-  /// All gradients are reduced over the same ranks, if no axes were asked for.
+  /// Checks that all gradients are reduced over the same ranks, if no axes were asked for.
   LogicalResult takeGroups(CollectiveOpInterface op, unsigned operand) {
     if (op.getLayer(operand).getKind() != LayerKind::Gradient)
       return success();

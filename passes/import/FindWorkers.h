@@ -1,4 +1,4 @@
-//===-- FindWorkers.h - Which ranks train by themselves ---------*- C++ -*-===//
+//===-- FindWorkers.h - The ranks that train by themselves -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,8 +20,9 @@ struct FoundWorkers {
   GroupsAttr reduced;                      ///< over which the last gradient is reduced that leaves a worker
 };
 
-/// Who trains by itself: the ranks over which all gradients are all-reduced, or those that differ along the
-/// axes `across`. Nothing else of the parameters travels between them, or there is an error at the op.
+/// Finds the workers, which train by themselves: the ranks over which all gradients are all-reduced, or those
+/// that differ along the axes `across`. Emits an error at an op that moves anything else of the parameters
+/// between workers.
 llvm::FailureOr<FoundWorkers> findWorkers(mlir::func::FuncOp step, llvm::ArrayRef<std::string> across);
 
 } // namespace cgx

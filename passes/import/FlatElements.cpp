@@ -31,8 +31,8 @@ FlatRange cgx::getWholeRange(Value value) {
   return {0, cast<RankedTensorType>(value.getType()).getNumElements()};
 }
 
-/// The run of elements that a box of `sizes` at `starts` is in a tensor of `shape`: all dimensions behind the
-/// first one that is larger than 1 are whole.
+/// Returns the run of elements that a box of `sizes` at `starts` is in a tensor of `shape`: all dimensions
+/// behind the first one that is larger than 1 are whole.
 static std::optional<FlatRange> getBoxRange(ArrayRef<int64_t> shape, ArrayRef<int64_t> starts,
                                             ArrayRef<int64_t> sizes) {
   int64_t begin = 0, count = 1;
@@ -47,7 +47,7 @@ static std::optional<FlatRange> getBoxRange(ArrayRef<int64_t> shape, ArrayRef<in
   return FlatRange{begin, begin + count};
 }
 
-/// Constant indices, clamped so that `sizes` fit.
+/// Returns constant start indices, clamped so that `sizes` fit.
 static std::optional<SmallVector<int64_t>> getStarts(ValueRange indices, ArrayRef<int64_t> shape,
                                                      ArrayRef<int64_t> sizes, RankValues &values) {
   SmallVector<int64_t> starts;
@@ -114,7 +114,7 @@ Value cgx::concatenateFlat(OpBuilder &builder, Location location, ValueRange val
 // From a value to its slices
 //===----------------------------------------------------------------------===//
 
-/// The shape that the only user of a vector gives it, if it has dimensions.
+/// Returns the shape that the only user of a vector gives it, if it has dimensions.
 static ArrayRef<int64_t> getNextShape(Value vector) {
   auto reshape = vector.hasOneUse() ? dyn_cast<stablehlo::ReshapeOp>(*vector.user_begin()) : nullptr;
   auto type = reshape ? getStaticTensor(reshape.getResult()) : RankedTensorType();
@@ -219,7 +219,8 @@ Value ElementTaker::make(OpBuilder &builder, Value value, FlatRange range) {
                                     ArrayRef<int64_t>{range.end}, ArrayRef<int64_t>{1});
 }
 
-/// Parts that lie one behind the other: they are put together along the first dimension that is not 1.
+/// Takes a run from concatenated parts that lie one after the other in memory, and concatenates them along
+/// the first dimension that is not 1.
 Value ElementTaker::takeOfParts(OpBuilder &builder, Operation *op, FlatRange range) {
   auto concatenate = cast<stablehlo::ConcatenateOp>(op);
   RankedTensorType type = getStaticTensor(concatenate.getResult());

@@ -33,26 +33,27 @@ struct FlatRange {
   bool operator<(FlatRange other) const { return std::tie(begin, end) < std::tie(other.begin, other.end); }
 };
 
-/// All elements of a tensor of static shape.
+/// Returns the range of all elements of a tensor of static shape.
 FlatRange getWholeRange(mlir::Value value);
 
-/// The run of the operand's elements that a slice is, at constant indices, if it is one run.
+/// Returns the run of the operand's elements that a slice is, at constant indices, if it is one run.
 std::optional<FlatRange> getSlicedRange(mlir::Operation *op, RankValues &values);
 
-/// Each element of the result is made of the elements of the operands at the same place, or of operands that
-/// are one number.
+/// Returns whether each element of the result is made of the elements of the operands at the same place, or
+/// of operands that are one number.
 bool isElementByElement(mlir::Operation *op);
 
-/// All elements are the number 0.
+/// Returns whether all elements are the number 0.
 bool isZeroSplat(mlir::Value value);
 
-/// `value` in another shape of as many elements; itself, where it has it.
+/// Returns `value` in another shape of as many elements; itself, where it has it.
 mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
-/// `values` one behind the other as one vector.
+/// Concatenates `values` into one vector.
 mlir::Value concatenateFlat(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange values);
 
-/// What leads from a value to slices of it, element by element: every value has the root's elements in order.
+/// The ops that lead from a value to slices of it, element by element: every value has the root's elements in
+/// order.
 struct SlicedFlow {
   /// A slice, and the elements of the root that it takes.
   struct Slice {
@@ -65,24 +66,24 @@ struct SlicedFlow {
   llvm::SetVector<mlir::Operation *> ops; ///< elementwise ops and reshapes on the way
 };
 
-/// The flow from `root` within its block.
+/// Returns the flow from `root` within its block.
 SlicedFlow followToSlices(mlir::Value root, RankValues &values);
 
-/// Makes runs of the elements of a tensor out of what the tensor is made of, where that is cheaper than to
-/// cut them out:
+/// Takes runs of the elements of a tensor from the tensors that it is made of, where that is cheaper than to
+/// slice it:
 ///
 ///   concatenate(a, b)[a's elements] = a        pad(a, p)[a's elements] = a
 ///   update(a, b)[b's elements]      = b        f(a, b)[run]            = f(a[run], b[run])
 ///
-/// The last is done to ops that nobody else reads, so that they go, and to those `onTheWay`.
+/// The last rewriting is applied to ops without other users, which then disappear, and to those `onTheWay`.
 class ElementTaker {
 public:
   explicit ElementTaker(RankValues &values) : values(values) {}
 
-  /// The elements of `range` in a shape of their own: that in which they were made, else a vector.
+  /// Returns the elements of `range` in a shape of their own: that in which they were made, else a vector.
   mlir::Value take(mlir::Value value, FlatRange range, const llvm::SetVector<mlir::Operation *> &onTheWay);
 
-  /// What was taken of a value so far.
+  /// Returns the ranges that were taken of a value so far.
   const std::map<FlatRange, mlir::Value> &getTaken(mlir::Value value) { return taken[value]; }
 
 private:

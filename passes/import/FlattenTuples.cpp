@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One walk in program order. A tuple is remembered as its elements, and what takes or gives tuples is made
-// anew with elements in their places; regions and functions take elements as arguments likewise.
+// The pass walks once in program order. A tuple is recorded as its elements, and ops that take or return
+// tuples are rebuilt with elements in their places; regions and functions take elements as arguments, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ public:
     FunctionType type = function.getFunctionType();
     SmallVector<Type> inputs = getFlattened(type.getInputs()), results = getFlattened(type.getResults());
     if (llvm::any_of(type.getInputs(), isTuple) || llvm::any_of(type.getResults(), isTuple)) {
-      // What is said of a tuple is said of none of its elements.
+      // Attributes of a tuple do not apply to its elements.
       SmallVector<DictionaryAttr> arguments, returned;
       for (unsigned i = 0; i < type.getNumInputs(); ++i)
         appendAttributes(type.getInput(i), function.getArgAttrDict(i), arguments);
@@ -82,7 +82,7 @@ private:
     size_t before = replaced.size();
     for (Operation &op : llvm::make_early_inc_range(block))
       flatten(&op);
-    // Users come after what they use.
+    // Users are erased before the ops that they use.
     while (replaced.size() > before)
       replaced.pop_back_val()->erase();
     block.eraseArguments([](BlockArgument argument) { return isTuple(argument.getType()); });
@@ -109,7 +109,7 @@ private:
     replaced.push_back(op);
   }
 
-  /// The elements of one element, which may be a tuple itself.
+  /// Selects the flattened elements of one element, which may be a tuple itself.
   void select(stablehlo::GetTupleElementOp op, ArrayRef<Value> flattened) {
     auto types = cast<TupleType>(op.getOperand().getType()).getTypes();
     size_t first = getFlattened(types.take_front(op.getIndex())).size();

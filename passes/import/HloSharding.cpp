@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace cgx;
 
-/// `[4,1]` or `(1,0)`, off the front of `text`.
+/// Removes `[4,1]` or `(1,0)` from the front of `text` and returns the numbers.
 static std::optional<SmallVector<int64_t>> consumeNumbers(StringRef &text, char open, char close) {
   size_t end = text.find(close);
   if (!text.starts_with(open) || end == StringRef::npos)
@@ -34,8 +34,8 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
 }
 
-/// The devices in the order of the tiles, as factors of an iota, major first: `<=[2,2]T(1,0)`, or the list
-/// `0,1,2,3` of older texts if it is an iota.
+/// Returns the devices in the order of the tiles, as factors of an iota, major first: `<=[2,2]T(1,0)`, or the
+/// list `0,1,2,3` of older texts if it is an iota.
 static std::optional<SmallVector<HloSharding::Factor>> consumeDevices(StringRef &text, int64_t count) {
   SmallVector<HloSharding::Factor> factors;
   if (!text.consume_front("<=")) {
@@ -131,7 +131,7 @@ SmallVector<StringRef> HloSharding::splitTuple(StringRef text) {
 }
 
 std::optional<SmallVector<int64_t>> HloSharding::findAxes(ArrayRef<HloSharding> shardings, int64_t devices) {
-  // Where an axis ends and another begins, as distances between devices.
+  // These are the distances between devices at which an axis ends and another begins.
   SmallVector<int64_t> strides = {devices, 1};
   for (const HloSharding &sharding : shardings)
     for (ArrayRef<Factor> factors : sharding.dimensions)

@@ -12,8 +12,8 @@
 
 namespace cgx {
 
-/// `mhlo.sharding`: how a tensor is tiled over devices, which are numbered in the
-/// order that is left of an iota after a reshape and a transposition:
+/// The tiling of a tensor over devices, from `mhlo.sharding`. Devices are numbered in the order of an iota
+/// after a reshape and a transposition:
 ///
 ///   {replicated}
 ///   {devices=[4,1]<=[4]}                                      rows over 4 devices
@@ -24,24 +24,24 @@ struct HloSharding {
     int64_t size;
     int64_t stride;
   };
-  /// For each dimension the factors that split it, major first. None if replicated.
+  /// The factors that split each dimension, major first. None if replicated.
   llvm::SmallVector<llvm::SmallVector<Factor>> dimensions;
-  /// The devices that it is over; 1 if the text does not say.
+  /// The devices of the sharding; 1 if the text does not say.
   int64_t devices = 1;
 
-  /// Nothing for what no one rank's program can have, such as `{manual}` or lists of
-  /// devices in no order.
+  /// Parses a sharding. Returns nothing for those that a per-rank program cannot have, such as `{manual}` or
+  /// lists of devices in no order.
   static std::optional<HloSharding> parse(llvm::StringRef text);
-  /// The elements of `{{replicated}, {devices=[4]<=[4]}}`, which is a tuple of shardings,
+  /// Returns the elements of `{{replicated}, {devices=[4]<=[4]}}`, which is a tuple of shardings,
   /// or the one sharding that it is.
   static llvm::SmallVector<llvm::StringRef> splitTuple(llvm::StringRef text);
 
-  /// The sizes of the axes, major first, along which all of some shardings over `devices` split: the fewest.
-  /// Nothing if there are none.
+  /// Returns the sizes of the axes, major first, along which all of some shardings over `devices` split: the
+  /// fewest. Nothing if there are none.
   static std::optional<llvm::SmallVector<int64_t>> findAxes(llvm::ArrayRef<HloSharding>, int64_t devices);
 
-  /// The same by the axes of a mesh whose devices are in order; null if it splits a
-  /// dimension otherwise than along whole axes.
+  /// Returns this sharding by the axes of a mesh whose devices are in order; null if it splits a dimension
+  /// otherwise than along whole axes.
   ShardingAttr overMesh(MeshAttr mesh, int64_t rank) const;
 };
 

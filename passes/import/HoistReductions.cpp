@@ -1,4 +1,4 @@
-//===-- HoistReductions.cpp - reduce once behind a loop -----*- C++ -*-===//
+//===-- HoistReductions.cpp - hoists reductions out of loops ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reduction is linear: acc + L(R(x1)) + ... + L(R(xn)) = acc + R(L(x1) + ... + L(xn)), for R a sum or
-// a mean over the ranks and L a linear map that is the same on all of them. So a loop that adds up
-// reductions may add up what each rank has, and reduce that once.
+// A reduction is linear: acc + L(R(x1)) + ... + L(R(xn)) = acc + R(L(x1) + ... + L(xn)), for R a sum or a
+// mean over the ranks and L a linear map that is the same on all of them. So a loop that accumulates
+// reductions may accumulate each rank's own values, which are reduced once after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct Accumulation {
   unsigned carried; ///< position among what the loop carries
 };
 
-/// The one user of a value, and null if there is another number of them.
+/// Returns the one user of a value, and null if there is another number of them.
 Operation *onlyUser(Value value) { return value.hasOneUse() ? *value.getUsers().begin() : nullptr; }
 
 std::optional<Accumulation> matchAccumulation(stablehlo::WhileOp loop, OpResult reduced) {
@@ -75,9 +75,10 @@ Value zeroOf(OpBuilder &builder, Location location, Type type) {
   return stablehlo::ConstantOp::create(builder, location, cast<ElementsAttr>(builder.getZeroAttr(tensor)));
 }
 
-/// The all-reduce of what a loop added up, behind it: that of `accumulations`, operands of `reduce`.
-AllReduceOp createBehind(stablehlo::WhileOp loop, AllReduceOp reduce, ArrayRef<Accumulation> accumulations,
-                         int64_t id) {
+/// Creates the all-reduce of the sums that a loop accumulates, after it, for `accumulations`, operands of
+/// `reduce`.
+AllReduceOp createAfter(stablehlo::WhileOp loop, AllReduceOp reduce, ArrayRef<Accumulation> accumulations,
+                        int64_t id) {
   OpBuilder builder(loop->getContext());
   builder.setInsertionPointAfter(loop);
   SmallVector<Value> sums;
@@ -97,7 +98,7 @@ AllReduceOp createBehind(stablehlo::WhileOp loop, AllReduceOp reduce, ArrayRef<A
   return hoisted;
 }
 
-/// Moves those operands of an all-reduce behind its loop whose results are only added up there.
+/// Moves operands of an all-reduce after its loop if their results are only accumulated there.
 void hoist(AllReduceOp reduce, stablehlo::WhileOp loop, CollectiveIds &ids) {
   if (reduce.getReduction() != Reduction::Sum && reduce.getReduction() != Reduction::Mean)
     return;
@@ -120,7 +121,7 @@ void hoist(AllReduceOp reduce, stablehlo::WhileOp loop, CollectiveIds &ids) {
     moved.push_back(accumulation.operand);
   }
   AllReduceOp hoisted =
-      createBehind(loop, reduce, accumulations, areAll ? static_cast<int64_t>(reduce.getId()) : ids.take());
+      createAfter(loop, reduce, accumulations, areAll ? static_cast<int64_t>(reduce.getId()) : ids.take());
   builder.setInsertionPointAfter(hoisted);
   for (auto [i, accumulation] : llvm::enumerate(accumulations)) {
     Value local = loop->getResult(accumulation.carried), total = hoisted->getResult(i);
@@ -135,7 +136,7 @@ void hoist(AllReduceOp reduce, stablehlo::WhileOp loop, CollectiveIds &ids) {
 struct HoistReductions : cgx::impl::HoistReductionsPassBase<HoistReductions> {
   void runOnOperation() override {
     CollectiveIds ids(getOperation());
-    // Inner loops first: what comes out of one may come out of the next.
+    // Inner loops are visited first: a reduction that leaves one may also leave the next.
     getOperation().walk([&](stablehlo::WhileOp loop) {
       for (auto reduce : llvm::make_early_inc_range(loop.getBody().front().getOps<AllReduceOp>()))
         hoist(reduce, loop, ids);

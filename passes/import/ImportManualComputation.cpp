@@ -23,7 +23,7 @@ namespace cgx {
 using namespace mlir;
 using namespace cgx;
 
-/// Whether ranks exchange something here.
+/// Returns whether ranks exchange something in this op.
 static bool communicates(Operation *op) {
   if (isa_and_nonnull<shard::ShardDialect>(op->getDialect()))
     return !isa<shard::GridOp, shard::ShardOp, shard::ShardingOp>(op);
@@ -31,7 +31,7 @@ static bool communicates(Operation *op) {
          isa<stablehlo::SendOp, stablehlo::RecvOp, stablehlo::AsyncStartOp>(op);
 }
 
-/// Whether an op or a function argument asks a partitioner to split something.
+/// Returns an op or function whose attributes ask a partitioner to split something; null if there is none.
 static Operation *findPartitionerInput(ModuleOp module) {
   Operation *found = nullptr;
   module.walk([&](Operation *op) {
@@ -47,7 +47,7 @@ static Operation *findPartitionerInput(ModuleOp module) {
   return found;
 }
 
-/// GSPMD writes shard_map as a chain of custom calls.
+/// Rejects the shard_map of GSPMD, a chain of custom calls.
 static LogicalResult refuseGspmd(ModuleOp module) {
   WalkResult result = module.walk([](stablehlo::CustomCallOp call) {
     StringRef target = call.getCallTargetName();
@@ -66,8 +66,8 @@ static int64_t getCount(ModuleOp module, StringRef name) {
   return count ? count.getInt() : 1;
 }
 
-/// The devices of a program that XLA partitioned and that was converted back: it does not say their number,
-/// but how its arguments are split over them, or which of them talk to each other.
+/// Counts the devices of a program that XLA partitioned and that was converted back. The program does not say
+/// their number, but how its arguments are split over them, or which of them communicate.
 static int64_t countDevices(func::FuncOp step) {
   int64_t devices = 1;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
@@ -83,7 +83,7 @@ static int64_t countDevices(func::FuncOp step) {
   return devices;
 }
 
-/// How the arguments and results of a program that XLA partitioned are split over all of its devices.
+/// Returns how the arguments and results of a program that XLA partitioned are split over all of its devices.
 static SmallVector<HloSharding> findSplits(func::FuncOp step, int64_t devices) {
   SmallVector<HloSharding> splits;
   auto add = [&](Attribute attribute) {
@@ -99,7 +99,7 @@ static SmallVector<HloSharding> findSplits(func::FuncOp step, int64_t devices) {
   return splits;
 }
 
-/// The mesh of a program that is per-rank already: the grid or the mesh that the
+/// Returns the mesh of a program that is per-rank already: the grid or the mesh that the
 /// module declares, when there is one of the right size; else the axes along which arguments are split.
 static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module, func::FuncOp step) {
   SmallVector<StringAttr> names;
@@ -185,8 +185,8 @@ struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<
         return failure();
     }
     if (auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName)) {
-      // Written by hand, or imported before. What the ranks hold of an argument without a
-      // sharding is not known: calling it replicated would let its reductions be folded away.
+      // The program was written by hand, or imported before. Nothing is known of an argument without a
+      // sharding: calling it replicated would let its reductions be folded away.
       SmallVector<Distribution> arguments(step.getNumArguments()), results(step.getNumResults());
       setPerRankForm(step, mesh, arguments, results);
       return success();

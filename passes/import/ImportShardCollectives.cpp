@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  /// What all cgx collectives take, after what is particular to each.
+  /// The arguments that all cgx collectives take, after those of their own.
   struct Common {
     int64_t id;
     GroupsAttr groups;
@@ -95,7 +95,8 @@ private:
                   getUnknownLayers(module.getContext(), 1)};
   }
 
-  /// Ops that cgx has no counterpart of stay: only native lowering needs them.
+  /// Returns the reduction, or nothing if cgx has no counterpart: such an op stays, and only native lowering
+  /// rejects it.
   template <typename OpT> std::optional<Reduction> getSupportedReduction(OpT op) {
     std::optional<Reduction> reduction = getReduction(op.getReduction());
     if (!reduction)

@@ -30,7 +30,7 @@ using namespace cgx;
 // Attributes of the ops
 //===----------------------------------------------------------------------===//
 
-/// An attribute of a collective, whether it was read as a property or not.
+/// Returns an attribute of a collective, whether it was read as a property or not.
 template <typename AttrT = Attribute> static AttrT getAttribute(Operation *op, StringRef name) {
   Attribute attribute = op->getInherentAttr(name).value_or(nullptr);
   return dyn_cast_or_null<AttrT>(attribute ? attribute : op->getDiscardableAttr(name));
@@ -41,7 +41,7 @@ static int64_t getChannel(Operation *op) {
   return handle ? handle.getHandle() : 0;
 }
 
-/// The reduction of a body that is one op on its two arguments.
+/// Returns the reduction of a body that is one op on its two arguments.
 static std::optional<Reduction> getReduction(Operation *op) {
   if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
     return std::nullopt;
@@ -74,7 +74,7 @@ static std::optional<Reduction> getReduction(Operation *op) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// The modes of all_gather, all_reduce and reduce_scatter.
+/// Returns the group mode of all_gather, all_reduce and reduce_scatter.
 static GroupMode getReplicaGroupMode(Operation *op) {
   if (getChannel(op) <= 0)
     return GroupMode::CrossReplica;
@@ -82,7 +82,7 @@ static GroupMode getReplicaGroupMode(Operation *op) {
                                                    : GroupMode::CrossReplicaAndPartition;
 }
 
-/// The modes of all_to_all, collective_broadcast and collective_permute.
+/// Returns the group mode of all_to_all, collective_broadcast and collective_permute.
 static GroupMode getPartitionGroupMode(Operation *op) {
   return getChannel(op) <= 0 ? GroupMode::CrossReplica : GroupMode::CrossPartition;
 }
@@ -92,7 +92,7 @@ static std::optional<int64_t> getModuleCount(ModuleOp module, StringRef name) {
   return count ? std::optional(count.getInt()) : std::nullopt;
 }
 
-/// The processes of the program. One that only says how many ranks there are, as
+/// Returns the processes of the program. One that only says how many ranks there are, as
 /// if written by hand, has them where the collective looks for them.
 static ProcessGrid getProcessGrid(ModuleOp module, GroupMode mode) {
   std::optional<int64_t> replicas = getModuleCount(module, "mhlo.num_replicas");
@@ -112,7 +112,7 @@ public:
   LogicalResult run() {
     if (failed(inlineAsyncRegions()))
       return failure();
-    // Only collectives: what is in their regions goes with them.
+    // Only collectives are collected: the contents of their regions go with them.
     SmallVector<std::pair<Operation *, Importer>> collectives;
     module.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (Importer importer = getImporter(op))
@@ -128,8 +128,8 @@ public:
 private:
   using Importer = LogicalResult (StablehloCollectiveImporter::*)(Operation *);
 
-  /// An async_start whose region is a collective, and its async_done, become the
-  /// collective: overlap is for our own scheduling to find again.
+  /// Replaces an async_start whose region is a collective, and its async_done, by the collective: overlap is
+  /// scheduled anew later.
   LogicalResult inlineAsyncRegions() {
     SmallVector<Operation *> starts;
     module.walk([&](Operation *op) {
@@ -153,7 +153,7 @@ private:
     return success();
   }
 
-  /// In a per-rank program only mesh-axes groups still refer to sdy's meshes.
+  /// Erases sdy meshes: in a per-rank program only mesh-axes groups still refer to them.
   void eraseUnusedMeshes() {
     if (!module->hasAttr(kNumRanksAttrName))
       return;
@@ -194,7 +194,7 @@ private:
     return checkGroups(op, *rows);
   }
 
-  /// The mesh is written out or named; a name is that of an sdy.mesh.
+  /// Returns the groups over axes of a mesh, which is written out or the symbol of an sdy.mesh.
   FailureOr<RankRows> getGroupsOverAxes(Operation *op, stablehlo::ReplicaGroupMeshAxesAttr groups) {
     SmallVector<std::pair<StringRef, int64_t>> axes;
     SmallVector<int64_t> deviceIds;
@@ -222,7 +222,7 @@ private:
     return getRankGroupsOverAxes(axes, deviceIds, parts, [&] { return op->emitOpError(); });
   }
 
-  /// Groups that overlap have no meaning.
+  /// Rejects groups that overlap, which have no meaning.
   FailureOr<GroupsAttr> checkGroups(Operation *op, const RankRows &rows) {
     std::unordered_set<int64_t> ranks;
     for (ArrayRef<int64_t> row : rows)
@@ -236,7 +236,7 @@ private:
   // Ops
   //===--------------------------------------------------------------------===//
 
-  /// Ops that cgx has no counterpart of stay: only native lowering needs them.
+  /// Leaves an op that has no counterpart in cgx, with a remark: only native lowering needs one.
   static LogicalResult keep(Operation *op, const Twine &reason) {
     op->emitRemark() << "'" << op->getName() << "' stays as it is: " << reason;
     return success();
@@ -286,7 +286,7 @@ private:
     });
   }
 
-  /// What all_reduce was before it had a region.
+  /// Imports cross-replica-sum, which all_reduce was before it had a region.
   LogicalResult importCrossReplicaSum(Operation *op) {
     return replace(op, GroupMode::CrossReplica,
                    [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
@@ -327,7 +327,7 @@ private:
                    });
   }
 
-  /// The first process of each group sends; those in no group have zeros.
+  /// Imports a broadcast: the first process of each group sends, and those in no group get zeros.
   LogicalResult importBroadcast(Operation *op) {
     if (getAttribute(op, "has_dynamic_root"))
       return keep(op, "the process that sends is computed");
@@ -340,8 +340,8 @@ private:
     });
   }
 
-  /// broadcast(x) -> select(is in a group, broadcast(x), 0), where a rank is in none. In cgx a group of its
-  /// own would leave it its operand.
+  /// Selects zeros outside of the groups: broadcast(x) -> select(is in a group, broadcast(x), 0), where a
+  /// rank is in none. In cgx such a rank is a group of its own and would keep its operand.
   static Operation *getOrZeroOutsideOf(OpBuilder &builder, GroupsAttr groups, const ProcessGrid &grid,
                                        Operation *collective) {
     SmallVector<bool> isMember(grid.getProcessCount(), false);
@@ -373,7 +373,7 @@ private:
     return stablehlo::AddOp::create(builder, loc, type, offset, partition);
   }
 
-  /// A permutation has no groups in StableHLO; here all ranks are one.
+  /// Imports a permutation. In StableHLO it has no groups; in cgx all ranks form one group.
   LogicalResult importPermute(Operation *op) {
     auto matrix = getAttribute<DenseIntElementsAttr>(op, "source_target_pairs");
     GroupMode mode = getPartitionGroupMode(op);

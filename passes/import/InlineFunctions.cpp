@@ -84,7 +84,8 @@ private:
     return success();
   }
 
-  /// A step that begins again inside of itself has no end; what it calls is part of it by now.
+  /// Rejects a step that calls itself, which would have no end: the functions that it calls are part of it by
+  /// now.
   LogicalResult checkMain() {
     if (!main)
       return success();
@@ -97,7 +98,8 @@ private:
     return failure(walk.wasInterrupted());
   }
 
-  /// Where there is a @main, nobody else calls the others: a function is public when nothing is said of it.
+  /// Returns whether a function may be inlined and erased. If there is a @main, nobody outside calls the
+  /// others: a function without a visibility is public.
   bool mayInline(func::FuncOp callee) { return callee.isPrivate() || (main && callee != main); }
 
   LogicalResult inlineCall(Operation *call, func::FuncOp callee, func::FuncOp caller) {
@@ -137,8 +139,8 @@ private:
     return success();
   }
 
-  /// How often something refers to each symbol. Not by SymbolTable::getSymbolUses, which knows nothing of a
-  /// module with an operation that no dialect defines and that has a region.
+  /// Counts the uses of each symbol. SymbolTable::getSymbolUses cannot: it gives up on a module with an op of
+  /// no known dialect that has a region.
   llvm::StringMap<uint64_t> countUses() {
     llvm::StringMap<uint64_t> count;
     module.walk([&](Operation *op) {

@@ -33,14 +33,14 @@ enum class Keeping {
 };
 } // namespace
 
-/// Of the elementwise ops, and of those of chlo, the ones that give bits or counts rather than elements.
+/// Returns whether an elementwise op, also one of chlo, gives bits or counts rather than elements.
 static bool losesElements(Operation *op) {
   return isa<stablehlo::CountLeadingZerosOp, stablehlo::NotOp, stablehlo::PopulationCountOp,
              stablehlo::UniformDequantizeOp, stablehlo::UniformQuantizeOp, stablehlo::XorOp, chlo::TopKOp>(
       op);
 }
 
-/// Elementwise ops of upstream that are not marked so.
+/// Returns whether an op of upstream is elementwise, although it is not marked so.
 static bool isElementwiseUpstream(Operation *op) {
   return isa<linalg::AddOp, linalg::DivOp, linalg::GenericOp, linalg::MulOp, linalg::SubOp,
              linalg::TransposeOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp,
@@ -56,7 +56,7 @@ static Keeping classify(Operation *op) {
           stablehlo::PadOp, stablehlo::SliceOp, tensor::ConcatOp, tensor::ExtractSliceOp,
           tensor::InsertSliceOp, tosa::ConcatOp, tosa::SliceOp>(op))
     return Keeping::Movement;
-  // Before the import; after it, cgx's collectives are sources of their own.
+  // These are collectives before the import; after it, cgx's collectives are sources of their own.
   if (isa<stablehlo::OptimizationBarrierOp>(op) || stablehlo::isCollective(op))
     return Keeping::SamePosition;
   const bool keepsSize =
@@ -67,7 +67,7 @@ static Keeping classify(Operation *op) {
   return keepsSize ? Keeping::EqualSize : Keeping::Nothing;
 }
 
-/// The number of elements, or -1 when it is not known or not numbers.
+/// Returns the number of elements, or -1 when it is not known or not numbers.
 static int64_t getNumberCount(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() || tensor.getElementType().isInteger(1))
@@ -75,8 +75,8 @@ static int64_t getNumberCount(Type type) {
   return tensor.getNumElements();
 }
 
-/// A linalg.generic may also contract: it keeps what it reads through a
-/// permutation of all its dimensions.
+/// Returns whether a linalg.generic, which may also contract, reads the operand through a permutation of all
+/// its dimensions.
 static bool isReadInPlace(OpOperand &operand) {
   auto maps =
       dyn_cast_or_null<ArrayAttr>(operand.getOwner()->getInherentAttr("indexing_maps").value_or(nullptr));
@@ -154,7 +154,7 @@ int64_t cgx::getElementCount(Value value) {
   return type && type.hasStaticShape() ? type.getNumElements() : -1;
 }
 
-/// Dimensions of more than one element stay in their order when dimension i goes to where[i].
+/// Returns whether dimensions of more than one element stay in their order when dimension i goes to where[i].
 static bool keepsOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> where) {
   int64_t last = -1;
   for (auto [size, to] : llvm::zip_equal(shape, where)) {
@@ -167,7 +167,8 @@ static bool keepsOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> where) {
   return true;
 }
 
-/// The op gives the elements of an operand that it keeps in the order in which they lie in memory.
+/// Returns whether the op gives the elements of an operand that it keeps in the order in which they lie in
+/// memory.
 static bool keepsOrder(Operation *op) {
   if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
     SmallVector<int64_t> where(transpose.getPermutation().size());

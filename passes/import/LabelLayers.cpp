@@ -1,4 +1,4 @@
-//===-- LabelLayers.cpp - which parameter a collective is for ---------*- C++ -*-===//
+//===-- LabelLayers.cpp - labels collectives with parameters ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,11 +7,11 @@
 
 #include "ActivationKinds.h"
 #include "ElementShare.h"
-#include "Feeding.h"
 #include "KeptElements.h"
 #include "LinearMaps.h"
 #include "PerRankForm.h"
 #include "StackedLayers.h"
+#include "StateFeeds.h"
 #include "StepDataFlow.h"
 #include "StepState.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
@@ -35,15 +35,14 @@ using namespace mlir;
 using namespace cgx;
 
 namespace {
-/// What an exchange was found to be for. Without a name it may still become an
-/// activation.
+/// The purpose that was found for an exchange. Without a name it may still become an activation.
 struct Finding {
   LayerKind kind = LayerKind::Other;
   std::string name = {};
-  DenseI64ArrayAttr shape = {}; // Null where there is none.
+  DenseI64ArrayAttr shape = {}; // null where there is none
   int64_t stacked = 0;
   std::optional<unsigned> parameter = {};
-  /// It has lost the sign of what it is made of, so that it is nothing else.
+  /// True if the exchange has lost the sign of its operands, so that it is nothing else than a statistic.
   bool isStatistic = false;
 };
 
@@ -65,7 +64,7 @@ public:
       if (findings[i].kind == LayerKind::Other && !findings[i].isStatistic)
         if (std::optional<unsigned> parameter = findMovedPoint(i))
           findings[i] = makeFinding(i, *parameter, LayerKind::Gradient);
-    // What an activation is depends on what the gradients are.
+    // Gradients must be known before activations can be recognized.
     for (unsigned i = 0; i < exchanges.size(); ++i)
       if (findings[i].kind == LayerKind::Other && !findings[i].isStatistic && isActivation(i))
         findings[i].kind = LayerKind::Activation;
@@ -153,8 +152,8 @@ private:
                        isAveragedParameter(i, *parameter) ? LayerKind::Weight : LayerKind::Gradient);
   }
 
-  /// How many dimensions of a stack of layers an exchange inside its loop lacks, 0 for one of the whole
-  /// parameter; nothing for one of another size.
+  /// Returns how many dimensions of a stack of layers an exchange inside its loop lacks, 0 for one of the
+  /// whole parameter; nothing for one of another size.
   std::optional<unsigned> findStackedDimensions(unsigned i, unsigned argument) {
     Exchange &exchange = flow.getExchanges()[i];
     int64_t given = cast<RankedTensorType>(exchange.getInput().getType()).getNumElements();
@@ -173,7 +172,7 @@ private:
   Finding makeFinding(unsigned i, unsigned parameter, LayerKind kind) {
     ArrayRef<int64_t> shape = state.getParameterShape(parameter);
     unsigned depth = stacks.getDepth(parameter);
-    // Of another size are pieces, of a flattened buffer or of a layer that is kept in pieces.
+    // An operand of another size is a piece of a flattened buffer, or of a layer that is kept in pieces.
     int64_t rank = cast<RankedTensorType>(flow.getExchanges()[i].getInput().getType()).getRank();
     unsigned lacking =
         findStackedDimensions(i, parameter)
@@ -192,7 +191,7 @@ private:
     return chosen;
   }
 
-  /// The state of floating-point or complex numbers that takes elements of an exchange.
+  /// Returns the state of floating-point or complex numbers that takes elements of an exchange.
   SmallVector<unsigned> getReachedArguments(unsigned exchange) {
     SmallVector<unsigned> arguments;
     for (unsigned result : flow.getReachedResults(exchange))
@@ -203,7 +202,7 @@ private:
     return arguments;
   }
 
-  /// Those whose next value keeps elements of an exchange with their signs.
+  /// Returns the arguments whose next value keeps elements of an exchange with their signs.
   SmallVector<unsigned> getSigned(unsigned exchange, ArrayRef<unsigned> arguments) {
     unsigned source = flow.getSource(exchange);
     return getIf(arguments, [&](unsigned argument) {
@@ -211,9 +210,9 @@ private:
     });
   }
 
-  /// Without the averages and copies of others: the next value of a target network, of a teacher, or of an
-  /// encoder with momentum takes elements of the network that is trained, which takes none of theirs, though
-  /// its gradient is computed from both.
+  /// Drops averages and copies of other candidates: the next value of a target network, of a teacher, or of
+  /// an encoder with momentum takes elements of the trained network, which takes none of theirs, though its
+  /// gradient is computed from both.
   SmallVector<unsigned> withoutFollowers(ArrayRef<unsigned> candidates) {
     const auto takes = [&](unsigned taker, unsigned from) {
       std::optional<unsigned> result = state.getFeedingResult(taker);
@@ -235,9 +234,9 @@ private:
     return called == candidates.end() ? candidates.front() : *called;
   }
 
-  /// An op that moves data (all_gather, permute, ...) moves a parameter when its
-  /// operand keeps elements of one. The moments are kept too where the updated
-  /// parameter is gathered (ZeRO): then the result goes on to the parameter.
+  /// Finds the parameters that an op moves (all_gather, permute, ...): its operand keeps elements of them.
+  /// The moments are kept too where the updated parameter is gathered (ZeRO): then the result goes on to the
+  /// parameter.
   Finding findMovedParameters(unsigned i) {
     SmallVector<unsigned> candidates;
     for (unsigned argument = 0; argument < state.getArgumentCount(); ++argument)
@@ -249,21 +248,21 @@ private:
     ArrayRef<unsigned> moved = both.empty() ? candidates : both;
     if (moved.empty())
       return {};
-    // In one vector, each of them is a piece.
+    // Each of them is a piece if they are in one vector.
     if (both.size() > 1 &&
         llvm::none_of(both, [&](unsigned argument) { return findStackedDimensions(i, argument); }))
       return {.kind = LayerKind::Weight, .name = getCommonName(both)};
     return makeFinding(i, *preferCalledParameter(moved), LayerKind::Weight);
   }
 
-  /// The next value of an argument keeps elements of the value before.
+  /// Returns whether the next value of an argument keeps elements of the value before.
   bool isUpdated(unsigned argument) {
     std::optional<unsigned> result = state.getFeedingResult(argument);
     return result && flow.reaches(argument, *result);
   }
 
-  /// Among the state that has its sign from an exchange, and the parameter's
-  /// number of elements: parameter, moments, averages.
+  /// Finds the parameter that an exchange updates, among the state that has its sign from the exchange and
+  /// the parameter's number of elements: parameter, moments, averages.
   std::optional<unsigned> findUpdatedParameter(unsigned i, ArrayRef<unsigned> reached) {
     Value input = flow.getExchanges()[i].getInput();
     // Gradients are computed with the parameters, never with the moments. State
@@ -272,15 +271,14 @@ private:
     SmallVector<unsigned> candidates = getIf(reached, [&](unsigned argument) {
       return flow.dependsOn(input, argument) && (isUpdated(argument) || !hasUpdates);
     });
-    // In a loop of several steps everything depends on everything, but for its first round.
+    // In a loop of several steps everything depends on everything, except in its first round.
     SmallVector<unsigned> atOnce =
         getIf(candidates, [&](unsigned argument) { return round.dependsOn(input, argument); });
     if (!candidates.empty())
       return preferCalledParameter(withoutFollowers(atOnce.empty() ? candidates : atOnce));
 
-    // Only moments or an accumulator take it place by place, and the parameter
-    // in another way (orthogonalized updates, an optimizer in another function):
-    // their paths end like the parameter's.
+    // The case where only moments or an accumulator take it place by place, and the parameter in another way
+    // (orthogonalized updates, an optimizer in another function): their paths end like the parameter's.
     for (unsigned argument : reached)
       if (std::optional<unsigned> parameter = findNamesake(i, argument))
         return parameter;
@@ -296,16 +294,16 @@ private:
     return findDescending(i, reached);
   }
 
-  /// The next value is the value itself minus something.
+  /// Returns whether the next value is the value itself minus something.
   bool isDescent(unsigned argument) {
     Operation *update = terminator->getOperand(*state.getFeedingResult(argument)).getDefiningOp();
     return isa_and_nonnull<stablehlo::SubtractOp>(update) &&
            update->getOperand(0) == step.getArgument(argument) && !state.getParameterShape(argument).empty();
   }
 
-  /// The state that takes a step against the exchange, and is else as it was: of a parameter the next value
-  /// has a share of 1, or a little less with weight decay, while moments fade, and sums that the step keeps
-  /// grow with what is exchanged.
+  /// Returns the state that takes a step against the exchange, and is unchanged otherwise. The next value has
+  /// a share of 1 of a parameter, or a little less with weight decay, while moments fade, and accumulated
+  /// sums grow with the exchange.
   std::optional<unsigned> findDescending(unsigned i, ArrayRef<unsigned> reached) {
     std::optional<unsigned> found;
     double largest = 0.5;
@@ -327,7 +325,7 @@ private:
     unsigned longest = 0;
     for (unsigned other = 0; other < state.getArgumentCount(); ++other) {
       unsigned suffix = state.getCommonSuffix(argument, other);
-      // Of a key alone in which many leaves end, such as `value`, nothing follows.
+      // A single key in which many leaves end, such as `value`, proves nothing.
       bool isNamesake = 2 * suffix >= state.getPath(other).keys.size();
       if (other != argument && isNamesake && suffix > longest &&
           state.getNumberType(other) == state.getNumberType(argument) && flow.dependsOn(input, other) &&
@@ -339,21 +337,21 @@ private:
     return best;
   }
 
-  /// A parameter that the step updates takes the sign of its gradient, if only through matrix products, or in
-  /// the next step from the state that keeps it. That by which its update is divided only says how far it
-  /// goes.
+  /// Returns whether a parameter that the step updates takes the sign of the exchange, through matrix
+  /// products too, or in the next step from the state that keeps it. A gradient does; a divisor of its update
+  /// only scales it.
   bool isMovedBySign(unsigned i, unsigned keeper, unsigned parameter) {
     std::optional<unsigned> result = state.getFeedingResult(parameter);
     return !result || !isUpdated(parameter) || round.signs(round.getSource(i), *result) ||
            round.signs(keeper, *result);
   }
 
-  /// The parameter that takes an exchange through matrix products only (natural gradients, the eigenbasis of
-  /// SOAP): the one state of those that it is computed from that has a sign from it. An activation gives one
-  /// to every parameter that it meets.
+  /// Returns the parameter that takes an exchange through matrix products only (natural gradients, the
+  /// eigenbasis of SOAP): the one state of those that it is computed from that has a sign from it. An
+  /// activation gives one to every parameter that it meets.
   std::optional<unsigned> findTurnedParameter(unsigned i) {
     Exchange &exchange = flow.getExchanges()[i];
-    // Not its low-rank moments, which no gradient depends on.
+    // Low-rank moments are excluded: no gradient depends on them.
     SmallVector<unsigned> turned;
     for (unsigned result : round.getSignedResults(i))
       if (std::optional<unsigned> argument = state.getFedArgument(result);
@@ -366,8 +364,8 @@ private:
     return turned.front();
   }
 
-  /// The parameter that an exchange is added to row by row, or whose moments are: the gradient of a table in
-  /// which few rows were looked up.
+  /// Returns the parameter that an exchange is added to row by row, or whose moments are: the gradient of a
+  /// table in which few rows were looked up.
   std::optional<unsigned> findScatteredParameter(unsigned i) {
     Exchange &exchange = flow.getExchanges()[i];
     SmallVector<unsigned> taking;
@@ -381,21 +379,21 @@ private:
           taking.push_back(*argument);
     }
     llvm::sort(taking);
-    // As of any gradient: it is computed with the parameter, and not with the moments. Of a loss that is
-    // linear in the table nothing else is left but the only state that takes the rows.
+    // Like any gradient, it is computed with the parameter, and not with the moments. For a loss that is
+    // linear in the table, only the single state that takes the rows can tell.
     if (std::optional<unsigned> parameter = preferCalledParameter(
             getIf(taking, [&](unsigned argument) { return round.dependsOn(exchange.getInput(), argument); })))
       return parameter;
     return taking.size() == 1 ? std::optional(taking.front()) : std::nullopt;
   }
 
-  /// The parameters of whose product an exchange is the gradient, for weights w = base + a b (low-rank
-  /// adapters): a partitioner reduces the gradient G of w, from which come those of both factors,
+  /// Returns the parameters of whose product an exchange is the gradient, for weights w = base + a b
+  /// (low-rank adapters): a partitioner reduces the gradient G of w, from which come those of both factors,
   ///
   ///   da = G b^T     db = a^T G
   ///
-  /// A product with one factor has the elements of the other. What is multiplied with activations, too, is no
-  /// such gradient.
+  /// A product with one factor has the elements of the other. An exchange that is also multiplied with
+  /// activations is no such gradient.
   SmallVector<unsigned> findFactors(unsigned i) {
     Exchange &exchange = flow.getExchanges()[i];
     auto type = cast<RankedTensorType>(exchange.getResult().getType());
@@ -424,7 +422,7 @@ private:
     return {products[0].first, products[1].first};
   }
 
-  /// The parameter that a value is multiplied with as a matrix, if the step updates it.
+  /// Returns the parameter that a value is multiplied with as a matrix, if the step updates it.
   std::optional<unsigned> getFactor(OpOperand &use) {
     Operation *product = use.getOwner();
     auto type = product->getNumResults() == 1 ? getStaticFloatTensor(product->getResult(0).getType())
@@ -440,8 +438,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether other exchanges are computed from this one's result, other than by
-  /// passing its elements on.
+  /// Returns whether other exchanges are computed from this one's result, other than by passing its elements
+  /// on.
   bool isUsedByGradients(unsigned i) {
     for (auto [j, other] : llvm::enumerate(flow.getExchanges())) {
       auto type = getStaticFloatTensor(other.getInput().getType());
@@ -452,10 +450,10 @@ private:
     return false;
   }
 
-  /// The parameter itself is averaged (local SGD): its elements come to its next value through the
-  /// collective, or past it in a step that leaves it out, while a gradient meets them after it. What is
-  /// pulled towards an average meets the operand of the collective (elastic averaging), or the average itself
-  /// (SlowMo, BMUF).
+  /// Returns whether the parameter itself is averaged (local SGD): its elements reach its next value through
+  /// the collective, or past it in a step that leaves it out, while a gradient meets them after it. A
+  /// parameter that is pulled towards an average meets the operand of the collective (elastic averaging), or
+  /// the average itself (SlowMo, BMUF).
   bool isAveragedParameter(unsigned i, unsigned parameter) {
     std::optional<unsigned> result = state.getFeedingResult(parameter);
     if (!result || !flow.carries(i, parameter))
@@ -464,9 +462,10 @@ private:
     return round.keeps(next, round.getInputSource(i)) || !meets(i, next) || isPulledTo(i, parameter, next);
   }
 
-  /// What a collective averages is how far a rank has come since ranks last met (DiLoCo): a parameter minus
-  /// what it was then, which the step keeps, or began with. One of both at least is computed from data, if
-  /// the step has any: that a parameter is pulled to its own moving average is a gradient.
+  /// Returns whether the operand of an exchange is a rank's progress since the last outer step (DiLoCo): a
+  /// parameter minus its earlier value, which the step keeps, or began with. At least one of the two is
+  /// computed from data, if the step has any; otherwise a parameter that is pulled to its own moving average
+  /// would count, which is a gradient.
   bool isProgress(unsigned i) {
     Operation *difference = getScaledBase(flow.getExchanges()[i].getInput()).getDefiningOp();
     if (!isa_and_nonnull<stablehlo::SubtractOp, arith::SubFOp, tosa::SubOp, linalg::SubOp>(difference))
@@ -481,8 +480,8 @@ private:
     return !hasData || dependsOnData(here) || dependsOnData(before);
   }
 
-  /// More than half of a value is some state of the step, element by element, by factors that are known: a
-  /// gradient may be a parameter times something, too.
+  /// Returns whether more than half of a value is some state of the step, element by element, by factors that
+  /// are known: a gradient may be a parameter times something, too.
   bool isMostlyState(Value value) {
     return llvm::any_of(llvm::seq(state.getArgumentCount()), [&](unsigned argument) {
       return state.isState(argument) && state.getNumberType(argument) && round.keeps(value, argument) &&
@@ -490,16 +489,16 @@ private:
     });
   }
 
-  /// Averages of parameters add to the next value of a parameter, as outer optimizers use them, too, while
-  /// gradients are taken away from it, those that are the parameter itself among them.
+  /// Returns whether an average of the parameter is added to its next value, as outer optimizers do too,
+  /// while gradients are subtracted, even those that equal the parameter.
   bool isPulledTo(unsigned i, unsigned parameter, Value next) {
     Exchange &exchange = flow.getExchanges()[i];
     return ElementShare(step.getArgument(parameter)).in(exchange.getInput()) > 0.5 &&
            ElementShare(exchange.getResult()).in(next) > 0;
   }
 
-  /// Elements of an exchange meet those of an argument that they come from, on their way to `next`, which may
-  /// lead through other exchanges.
+  /// Returns whether elements of an exchange meet those of an argument that they come from, on their way to
+  /// `next`, which may lead through other exchanges.
   bool meets(unsigned i, Value next) {
     SourceSet met = round.getSources(next).met;
     for (unsigned j = 0; j < flow.getExchanges().size(); ++j)
@@ -508,8 +507,8 @@ private:
     return false;
   }
 
-  /// The parameter whose value an exchange moves for another gradient to be taken there: the ascent of
-  /// sharpness-aware minimisation, the inner step of meta-learning.
+  /// Returns the parameter whose value an exchange moves for another gradient to be taken there: the ascent
+  /// of sharpness-aware minimisation, the inner step of meta-learning.
   std::optional<unsigned> findMovedPoint(unsigned i) {
     Exchange &exchange = flow.getExchanges()[i];
     if (!getStaticFloatTensor(exchange.getInput().getType()) || !exchange.collective.getReductionKind())
@@ -528,8 +527,8 @@ private:
     return std::nullopt;
   }
 
-  /// Gradients that were put into one buffer: named by what their parameters'
-  /// paths have in common.
+  /// Finds gradients that were put into one buffer, and names them by the common part of their parameters'
+  /// paths.
   Finding findFlattenedParameters(unsigned i, ArrayRef<unsigned> reached) {
     Value input = flow.getExchanges()[i].getInput();
     SmallVector<unsigned> parameters = getIf(
@@ -558,11 +557,12 @@ private:
   // Names
   //===--------------------------------------------------------------------===//
 
-  /// By the state that keeps the statistic; else by the parameter that it scales the update of.
+  /// Names a statistic by the state that keeps it; else by the parameter whose update it scales.
   void nameStatistic(unsigned i) {
     SmallVector<unsigned> reached = getReachedArguments(i);
     SmallVector<unsigned> keepers = getSigned(i, reached);
-    // What is only computed from the state that keeps it (a codebook from its sums) is no keeper.
+    // An argument that is only computed from the keeper of a statistic (a codebook from its sums) is no
+    // keeper.
     if (SmallVector<unsigned> updated =
             getIf(keepers, [&](unsigned argument) { return isUpdated(argument); });
         !updated.empty())
@@ -585,8 +585,8 @@ private:
       findings[i].name = getMetricName(i);
   }
 
-  /// A loss, an accuracy: the name of the one result that is the sum itself, without its place in the tuple
-  /// that the step returns. Empty where there is none, or several.
+  /// Returns the name of a metric, such as a loss or an accuracy: that of the one result that is the sum
+  /// itself, without its place in the tuple that the step returns. Empty if there is none, or several.
   std::string getMetricName(unsigned i) {
     ArrayRef<unsigned> results = flow.getReachedResults(i);
     if (results.size() != 1 || state.getFedArgument(results.front()))
@@ -596,9 +596,9 @@ private:
     return path.keys.empty() ? std::string() : path.getLayerName();
   }
 
-  /// Different reductions, and activations, that would have one name: the first that reaches the state keeps
-  /// it. One that passes its elements on to another is a part of it, and so is one of another branch: only
-  /// one of them is done.
+  /// Numbers different reductions, and activations, that would have one name: the first that reaches the
+  /// state keeps it. A reduction that passes its elements on to another is a part of it, and so is one of
+  /// another branch: only one of them is done.
   void numberReductions() {
     llvm::MapVector<std::pair<StringRef, LayerKind>, SmallVector<unsigned>> namesakes;
     for (auto [i, finding] : llvm::enumerate(findings))
@@ -681,10 +681,11 @@ private:
     return false;
   }
 
-  /// Without gradients that are exchanged, an activation is what the next state
-  /// depends on; in a step without state, what any result depends on, but not what
-  /// is a result itself (a gradient of a step without names). What moves between ranks and
-  /// is no parameter may be one next to gradients, too: those that are made of it need not travel.
+  /// Returns whether the results show that a source is an activation. Without gradients that are exchanged,
+  /// an activation is a value that the next state depends on, or, in a step without state, any result, but
+  /// not a result itself (a gradient of a step without names). A value that moves between ranks and is no
+  /// parameter may be an activation next to gradients, too: the gradients that are made of it need not
+  /// travel.
   bool isUsedByResults(unsigned source, bool isMoved) {
     if (!isMoved &&
         llvm::any_of(findings, [](const Finding &finding) { return isGradientKind(finding.kind); }))
@@ -708,7 +709,7 @@ private:
   ScatteredRows rows;
   SmallVector<Finding> findings;
   Operation *terminator;
-  /// The step updates some state, as opposed to returning gradients.
+  /// True if the step updates some state, as opposed to returning gradients.
   bool hasUpdates = false;
 };
 

@@ -48,7 +48,7 @@ Value cgx::reshapeSplat(OpBuilder &builder, Value value, RankedTensorType type) 
   return stablehlo::BroadcastInDimOp::create(builder, value.getLoc(), type, splat, ArrayRef<int64_t>{});
 }
 
-/// The operand that an elementwise product or quotient scales by one number, and the number.
+/// Returns the operand that an elementwise product or quotient scales by one number, and the number.
 static std::optional<std::pair<OpOperand *, Value>> getScaling(Operation *op) {
   if (!isa<stablehlo::MulOp, stablehlo::DivOp>(op) || !isa<FloatType>(getElementTypeOrSelf(op->getResult(0))))
     return std::nullopt;
@@ -59,7 +59,7 @@ static std::optional<std::pair<OpOperand *, Value>> getScaling(Operation *op) {
   return std::nullopt;
 }
 
-/// The type of a convert's operand and that of its result, where both are floats.
+/// Returns the type of a convert's operand and that of its result, where both are floats.
 static std::optional<std::pair<FloatType, FloatType>> getConversion(Operation *op) {
   if (!isa<stablehlo::ConvertOp>(op))
     return std::nullopt;
@@ -68,7 +68,7 @@ static std::optional<std::pair<FloatType, FloatType>> getConversion(Operation *o
   return from && to ? std::optional(std::pair{from, to}) : std::nullopt;
 }
 
-/// Every number of `from` is one of `to`.
+/// Returns whether every number of `from` is one of `to`.
 static bool isWider(FloatType from, FloatType to) {
   const llvm::fltSemantics &a = from.getFloatSemantics(), &b = to.getFloatSemantics();
   return llvm::APFloat::semanticsPrecision(a) <= llvm::APFloat::semanticsPrecision(b) &&

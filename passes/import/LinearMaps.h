@@ -15,23 +15,23 @@
 
 namespace cgx {
 
-/// The operand on which `op` is linear, element by element, and null if `op` is no such map: negate,
+/// Returns the operand on which `op` is linear, element by element, and null if `op` is no such map: negate,
 /// transpose, reshape, reverse, convert between floats, and multiply or divide by one number for all
 /// elements. Such a map L has L(a) + L(b) = L(a + b), but for the rounding of floats.
 mlir::OpOperand *getLinearOperand(mlir::Operation *op);
 
-/// Whether the linear map `op` is the same on every rank, and loses nothing: then, over ranks r,
+/// Returns whether the linear map `op` is the same on every rank, and loses nothing: then, over ranks r,
 /// L(sum x_r) = sum L(x_r). A factor must be a constant; a convert must be to a wider type.
 bool commutesWithRanks(mlir::Operation *op);
 
-/// Whether two linear maps compute the same from the same operand.
+/// Returns whether two linear maps compute the same from the same operand.
 bool areSameMap(mlir::Operation *a, mlir::Operation *b);
 
-/// The value that `value` has in all of its elements, as a tensor of one element: what is broadcast, or
-/// a constant. Null, if that is not known.
+/// Returns the value that `value` has in all of its elements, as a tensor of one element: the operand of a
+/// broadcast, or a constant. Null if that is not known.
 mlir::Value getSplat(mlir::Value value);
 
-/// `value`, which has one number in all elements, with the shape of `type`.
+/// Returns `value`, which has one number in all elements, with the shape of `type`.
 mlir::Value reshapeSplat(mlir::OpBuilder &builder, mlir::Value value, mlir::RankedTensorType type);
 
 /// Does to `value` what `op` does to its linear operand, whatever the shape of `value` where `op` is
@@ -47,8 +47,8 @@ struct MappedReduction {
   mlir::Value getInput() { return reduce.getInputs()[operand]; }
 };
 
-/// The all-reduce in the block of `user`, a sum or a mean, of which `value` is a linear map, and nobody else
-/// reads any value on the way.
+/// Returns the all-reduce in the block of `user`, a sum or a mean, of which `value` is a linear map; no value
+/// on the way has other users.
 std::optional<MappedReduction> matchMappedReduction(mlir::Value value, mlir::Block *block);
 
 } // namespace cgx

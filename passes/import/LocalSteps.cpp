@@ -38,7 +38,7 @@ struct Parameter {
   LayerAttr layer;
   /// Arguments that the pass adds; 0 where there is none.
   unsigned local = 0, momentum = 0;
-  /// Of those that take turns.
+  /// The fragment that the parameter belongs to; fragments take turns.
   int64_t fragment = 0;
 };
 
@@ -77,10 +77,10 @@ public:
 
 private:
   //===--------------------------------------------------------------------===//
-  // What there is
+  // Parameters
   //===--------------------------------------------------------------------===//
 
-  /// The state whose gradient is reduced: by the name of the layer, and by the flow of data, where several
+  /// Finds the state whose gradient is reduced: by the name of the layer, and by data flow, where several
   /// travel in one vector.
   LogicalResult findParameters() {
     StepDataFlow flow(step, StepDataFlow::Rounds::One);
@@ -163,12 +163,12 @@ private:
            });
   }
 
-  /// Each rank has its own part already.
+  /// Returns whether each rank has its own part already.
   bool isSplitOverRanks(unsigned argument) {
     return hasAxes(step.getArgAttr(argument, kShardingAttrName), axes);
   }
 
-  /// Whether what an op gives is equal on the ranks that train by themselves.
+  /// Returns whether the results of an op are equal on the ranks that train by themselves.
   bool agrees(Operation &op) const {
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     return collective && isa<AllReduceOp, AllGatherOp>(op) && workers->split(collective.getGroups());
@@ -183,9 +183,10 @@ private:
   // Inner steps
   //===--------------------------------------------------------------------===//
 
-  /// Each worker goes on with its own gradient as if it were that of all:
+  /// Drops the reductions of gradients between workers. Each worker goes on with its own gradient as if it
+  /// were that of all:
   ///   mean(g) -> g      sum(g) -> n g
-  /// where g is what its ranks have reduced among themselves.
+  /// where g is the gradient that its ranks have reduced among themselves.
   SmallVector<Value> dropReductions() {
     SmallVector<AllReduceOp> reductions;
     step.walk([&](AllReduceOp op) { reductions.push_back(op); });
@@ -208,7 +209,7 @@ private:
     return local;
   }
 
-  /// The same, reduced by the ranks of each worker alone.
+  /// Returns an operand reduced by the ranks of each worker alone.
   Value createInside(AllReduceOp op, unsigned operand) {
     SmallVector<SmallVector<int64_t>> parts = *workers->split(op.getGroups());
     if (parts.front().size() == 1) // in another order of ranks
@@ -234,7 +235,7 @@ private:
     return stablehlo::MulOp::create(builder, op.getLoc(), type, own, count);
   }
 
-  /// Metrics that were computed from the reduced gradient are averages again, and flags are those of all
+  /// Metrics that were computed from the reduced gradient become averages again, and flags hold for all
   /// ranks.
   LogicalResult averageResults(const Divergence &divergence) {
     Operation *terminator = body.getTerminator();
@@ -259,7 +260,7 @@ private:
     return success();
   }
 
-  /// Whether a flag holds on all ranks, as that all gradients are finite.
+  /// Returns whether a flag, such as that all gradients are finite, holds on all ranks.
   Value createConjunction(Value flag, LayerAttr layer) {
     auto type = cast<RankedTensorType>(flag.getType());
     RankedTensorType number = type.clone(builder.getF32Type());
@@ -268,7 +269,7 @@ private:
                                         createReduction(own, layer, Reduction::Min));
   }
 
-  /// `loss` of `result[1]['loss']`.
+  /// Returns the metric's name, such as `loss` for `result[1]['loss']`.
   static std::string getMetricName(StringRef name) {
     TreePath path = TreePath::parse(name);
     if (path.keys.size() > 1 && path.keys.front().kind == TreeKey::Kind::Index)
@@ -288,8 +289,8 @@ private:
   // State of each rank's own
   //===--------------------------------------------------------------------===//
 
-  /// The attributes of a value like that of `argument`, of which each rank has its own: a first dimension
-  /// counts the ranks.
+  /// Returns the attributes of a value like that of `argument`, of which each rank has its own: a first
+  /// dimension counts the ranks.
   SmallVector<NamedAttribute> getAttrsByRank(unsigned argument, StringRef name) {
     auto type = cast<RankedTensorType>(step.getArgumentTypes()[argument]);
     auto global = step.getArgAttrOfType<TypeAttr>(argument, kGlobalTypeAttrName);
@@ -311,7 +312,7 @@ private:
     return type.clone(shape);
   }
 
-  /// `local['state']['params']['w']` of `state['params']['w']`.
+  /// Returns a name below a root, such as `local['state']['params']['w']` for `state['params']['w']`.
   std::string getNameBelow(StringRef root, unsigned argument) {
     const std::string name = getName(argument);
     const size_t keys = std::min(name.find_first_of("[."), name.size());
@@ -322,8 +323,8 @@ private:
     return stablehlo::ReshapeOp::create(builder, step.getLoc(), type, value);
   }
 
-  /// State that diverges and is no parameter, such as the momentum of the inner optimizer, is each rank's own
-  /// from here on.
+  /// Makes state that diverges and is no parameter, such as the momentum of the inner optimizer, each rank's
+  /// own.
   void keepByRank(unsigned number) {
     BlockArgument argument = step.getArgument(number);
     auto type = cast<RankedTensorType>(argument.getType());
@@ -350,7 +351,7 @@ private:
         builder.getFunctionType(body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
   }
 
-  /// An argument, fed by a result that is set later, and its number.
+  /// Adds an argument, fed by a result that is set later, and returns its number.
   unsigned addFed(RankedTensorType type, SmallVector<NamedAttribute> attrs, Attribute initial) {
     const unsigned argument = step.getNumArguments(), result = step.getNumResults();
     SmallVector<NamedAttribute> resultAttrs = attrs;
@@ -364,7 +365,7 @@ private:
     return argument;
   }
 
-  /// The ranks' own values of a parameter, and its outer momentum.
+  /// Adds the ranks' own values of a parameter, and its outer momentum.
   void addState(Parameter &parameter) {
     auto type = cast<RankedTensorType>(step.getArgumentTypes()[parameter.argument]);
     parameter.local = addFed(getTypeByRank(type),
@@ -388,7 +389,8 @@ private:
   // Outer steps
   //===--------------------------------------------------------------------===//
 
-  /// What a parameter's state becomes: anchor, the ranks' own, and the momentum if there is one.
+  /// The next values of a parameter's state: anchor, the rank's own parameter, and the momentum if there is
+  /// one.
   using NextState = SmallVector<Value, 3>;
 
   /// The parameters that move in one step of `every`, and whether this is the one.
@@ -438,8 +440,8 @@ private:
     }
   }
 
-  /// What else ranks exchange in a step runs behind the outer gradient: metrics, which wait for nothing but
-  /// the end of the step, go there, so that computing does not wait for them.
+  /// Moves the other exchanges of a step after the outer gradient: only the end of the step waits for
+  /// metrics, so that computing need not wait for them.
   void sinkMetrics() {
     SmallVector<AllReduceOp> reductions(body.getOps<AllReduceOp>());
     for (AllReduceOp op : reductions) {
@@ -461,7 +463,8 @@ private:
     }
   }
 
-  /// How far the ranks had come when the step began, on its way while the step computes.
+  /// Starts the reduction of the progress that ranks had made when the step began; it travels while the step
+  /// computes.
   StartOp createStart(const Turn &turn, ArrayRef<Value> begun) {
     SmallVector<Value> progress;
     SmallVector<Attribute> layers;
@@ -529,7 +532,7 @@ private:
     setResult(counter, stablehlo::SelectOp::create(builder, location, number, isLast, constant(0), done));
     SmallVector<Turn> turns;
     for (int64_t fragment = 0; fragment < fragments; ++fragment) {
-      // Evenly, and the last one at the end.
+      // Turns are spread evenly, and the last one is at the end.
       Turn &turn = turns.emplace_back();
       turn.number = (fragment + 1) * every / fragments;
       turn.isNow =
@@ -541,7 +544,7 @@ private:
     return turns;
   }
 
-  /// The outer step of those whose turn it is, and else what `inner` says.
+  /// Returns the outer step of the parameters whose turn it is, and otherwise `inner`.
   SmallVector<NextState> createBranch(ArrayRef<Parameter> moving, ArrayRef<NextState> inner,
                                       const Turn &turn) {
     SmallVector<Value> flat = flatten(inner);
@@ -563,9 +566,10 @@ private:
     return next;
   }
 
-  /// The same with what was on its way: the rank keeps what it has done meanwhile.
-  ///   anchor' = outer(anchor, mean)      local' = anchor' + (local behind the inner step - local before it)
-  /// Selected element by element, where the branches of an `if` would each have buffers of their own.
+  /// Returns the next state for an outer gradient that was in transit during the step: the rank keeps its
+  /// progress meanwhile.
+  ///   anchor' = outer(anchor, mean)      local' = anchor' + (local after the inner step - local before it)
+  /// It is selected element by element, since the branches of an `if` would each have buffers of their own.
   SmallVector<NextState> selectLate(StartOp start, ArrayRef<NextState> inner, ArrayRef<Value> begun,
                                     const Turn &turn) {
     const Location location = step.getLoc();
@@ -605,7 +609,7 @@ private:
     }
   }
 
-  /// The next value of an argument that the pass added.
+  /// Sets the next value of an argument that the pass added.
   void setResult(unsigned argument, Value value) {
     body.getTerminator()->setOperand(resultOf.at(argument), value);
   }
@@ -660,7 +664,7 @@ struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
                                .walk([](CommunicationOpInterface) { return WalkResult::interrupt(); })
                                .wasInterrupted();
     if (!isPerRank) {
-      // Each rank updates whole parameters, so that nobody wants slices of sums.
+      // Each rank updates whole parameters, so that slices of sums have no use.
       OpPassManager import(ModuleOp::getOperationName());
       buildImportPipeline(import, /*scatters=*/false);
       if (failed(runPipeline(import, getOperation())))

@@ -7,9 +7,9 @@
 
 #include "ManualComputation.h"
 
-#include "Feeding.h"
 #include "PerRankForm.h"
 #include "RankSlice.h"
+#include "StateFeeds.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -18,9 +18,8 @@ using namespace mlir;
 using namespace cgx;
 
 namespace {
-/// One function's manual computations. Values are global before a computation
-/// is inlined and local after; `distributions` holds what splits those values
-/// that are not replicated.
+/// Inlines one function's manual computations. Values are global before a computation is inlined and local
+/// after; `distributions` holds the splits of values that are not replicated.
 class ManualComputationInliner {
 public:
   explicit ManualComputationInliner(func::FuncOp step) : step(step) {}
@@ -45,13 +44,13 @@ public:
   }
 
 private:
-  /// Without a copy of the op, which holds the whole program.
+  /// Emits an error without a copy of the op, which holds the whole program.
   static InFlightDiagnostic emitError(Operation *op) {
     return mlir::emitError(op->getLoc()) << "'" << op->getName() << "' ";
   }
 
-  /// Sharding constraints ask a partitioner for a distribution; manual
-  /// computations state theirs. Nothing is lost by taking the value itself.
+  /// Removes sharding constraints, which ask a partitioner for a distribution, while manual computations
+  /// state theirs: the value itself is the same.
   void forwardShardingHints() {
     SmallVector<Operation *> hints;
     step.walk([&](Operation *op) {
@@ -143,7 +142,7 @@ private:
     return found == splits.end() ? nullptr : &found->second;
   }
 
-  /// What an operand's value is called in a message.
+  /// Returns the name of an operand's value for a message.
   std::string describe(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument)
@@ -154,8 +153,8 @@ private:
     return text;
   }
 
-  /// A step argument is split as the computations take it. If they disagree, or
-  /// if an op around them reads it, every rank gets it whole.
+  /// Splits a step argument as the computations take it. If they disagree, or if an op around them reads it,
+  /// every rank gets it whole.
   LogicalResult distributeArgument(BlockArgument argument) {
     std::optional<Distribution> agreed;
     Operation *reader = nullptr;
@@ -189,7 +188,7 @@ private:
     return success();
   }
 
-  /// Values that every rank has are cut where a computation takes pieces.
+  /// Cuts values that every rank has whole where a computation takes pieces.
   LogicalResult distributeOperands(sdy::ManualComputationOp computation) {
     for (OpOperand &operand : computation->getOpOperands()) {
       Value value = operand.get();
@@ -227,8 +226,7 @@ private:
     return success();
   }
 
-  /// An op outside the computations reads global values, so every rank must have
-  /// them whole.
+  /// Checks that every rank has the values whole that ops outside the computations read.
   LogicalResult checkOpsAround() {
     WalkResult result = step.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<sdy::ManualComputationOp>(op))

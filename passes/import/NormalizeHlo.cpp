@@ -1,4 +1,4 @@
-//===-- NormalizeHlo.cpp - StableHLO for what HLO and partitioners leave -*- C++ -*-===//
+//===-- NormalizeHlo.cpp - converts ops of HLO and partitioners to StableHLO -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,7 +34,7 @@ template <typename From, typename To> struct UnaryPattern : OpRewritePattern<Fro
   }
 };
 
-/// Replaces an op by the k largest elements of its operand, k being what its first result has room for.
+/// Replaces an op by the k largest elements of its operand, k being the size of its first result.
 LogicalResult replaceByTopK(Operation *op, PatternRewriter &rewriter) {
   auto from = op->getNumOperands() == 1 ? dyn_cast<RankedTensorType>(op->getOperand(0).getType())
                                         : RankedTensorType();
@@ -106,7 +106,7 @@ struct BitcastPattern : OpRewritePattern<mhlo::BitcastOp> {
            (x.isIntOrFloat() && y.isIntOrFloat() && x.getIntOrFloatBitWidth() == y.getIntOrFloatBitWidth());
   }
 
-  /// The dimensions from major to minor of a layout, which lists them the other way round.
+  /// Returns the dimensions from major to minor of a layout, which lists them the other way round.
   static std::optional<SmallVector<int64_t>> orderOf(Attribute layout, int64_t rank) {
     auto numbers = dyn_cast_or_null<DenseIntElementsAttr>(layout);
     if (layout && (!numbers || numbers.getNumElements() != rank))

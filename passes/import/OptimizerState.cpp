@@ -1,4 +1,4 @@
-//===-- OptimizerState.cpp - what a step keeps of a parameter -------------===//
+//===-- OptimizerState.cpp - the optimizer state of a parameter -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,14 +26,14 @@ using namespace cgx;
 // The learning rate
 //===----------------------------------------------------------------------===//
 
-/// 1 or -1, everywhere.
+/// Returns whether all elements are 1, or all are -1.
 static bool isUnit(Value value) {
   DenseFPElementsAttr constant;
   return matchPattern(value, m_Constant(&constant)) && constant.isSplat() &&
          llvm::abs(constant.getSplatValue<APFloat>()).isExactlyValue(1.0);
 }
 
-/// The operand that a value is everywhere, but for its sign; null if there is none.
+/// Returns the operand that a value is everywhere, but for its sign; null if there is none.
 static Value getOperandButForSign(OpResult value) {
   Operation *op = value.getOwner();
   if (isa<stablehlo::MulOp>(op))
@@ -48,8 +48,8 @@ static Value getOperandButForSign(OpResult value) {
   return isSame ? op->getOperand(0) : Value();
 }
 
-/// The argument of the step, a single f32, that a value is everywhere, but for its sign; null if there is
-/// none.
+/// Returns the argument of the step, a single f32, that a value is everywhere, but for its sign; null if
+/// there is none.
 static BlockArgument getScalarArgument(Value value) {
   while (auto result = dyn_cast_if_present<OpResult>(value))
     value = getOperandButForSign(result);
@@ -60,9 +60,10 @@ static BlockArgument getScalarArgument(Value value) {
   return argument;
 }
 
-/// The arguments, single f32 numbers, that may be the learning rate of a parameter: each way of the `reduced`
-/// gradient to the parameter's `next` value leads through a product with it, or with its negative, and each
-/// of the next values of `moments` has a way that does not. So the factor of a loss that was scaled is none.
+/// Returns the arguments, single f32 numbers, that may be the learning rate of a parameter: each way of the
+/// `reduced` gradient to the parameter's `next` value leads through a product with it, or with its negative,
+/// and each of the next values of `moments` has a way that does not. So the factor of a loss that was scaled
+/// is none.
 ///
 ///     %m1 = 0.9 %m + %r                         feeds m, without %eta
 ///     %w1 = %w - %eta * %m1                     feeds w
@@ -100,7 +101,7 @@ OptimizerState::OptimizerState(func::FuncOp step)
 }
 OptimizerState::~OptimizerState() = default;
 
-/// Whether what lies between `gradient` and `value`, all of it in `followed`, multiplies the gradient by
+/// Returns whether the values between `gradient` and `value`, all in `followed`, multiply the gradient by
 /// itself.
 static bool isMadeOfSquares(Value value, Value gradient, const ValueSet &followed) {
   SmallVector<Value> worklist = {value};

@@ -1,4 +1,4 @@
-//===-- OuterOptimizer.cpp - what an outer step does with an average ------===//
+//===-- OuterOptimizer.cpp - optimizers of outer steps --------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace cgx;
 
-/// " (did you mean 'x'?)" for the candidate that a word was likely meant to be; else nothing.
+/// Returns " (did you mean 'x'?)" for the candidate that a word was likely meant to be; else nothing.
 static std::string getMeant(StringRef word, ArrayRef<StringRef> candidates) {
   const StringRef *best = llvm::min_element(
       candidates, [&](StringRef a, StringRef b) { return word.edit_distance(a) < word.edit_distance(b); });
@@ -25,8 +25,8 @@ static std::string getMeant(StringRef word, ArrayRef<StringRef> candidates) {
 
 std::optional<OuterOptimizer> OuterOptimizer::parse(StringRef text, StringRef rate, StringRef momentum,
                                                     function_ref<InFlightDiagnostic()> emitError) {
-  // Options of passes end at a space, so that of `nesterov<lr=0.7 momentum=0.9>` the second half comes as an
-  // option of its own, with the bracket.
+  // Options of passes end at a space, so that the second half of `nesterov<lr=0.7 momentum=0.9>` arrives as
+  // an option of its own, with the bracket.
   std::string all = text.str();
   if (!rate.empty())
     all += " lr=" + rate.str();

@@ -1,4 +1,4 @@
-//===-- OuterOptimizer.h - what an outer step does with an average --*- C++ -*-===//
+//===-- OuterOptimizer.h - optimizers of outer steps -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,8 @@
 
 namespace cgx {
 
-/// How the outer gradient d, the mean over the ranks of anchor - parameter, moves the anchor a:
+/// The optimizer that moves the anchor a by the outer gradient d, the mean over the ranks of anchor -
+/// parameter:
 ///
 ///   sgd        a - lr d
 ///   momentum   m' = momentum m + d,  a - lr m'
@@ -32,14 +33,15 @@ public:
 
   bool hasMomentum() const { return rule != Rule::Sgd; }
 
-  /// The type in which an anchor of a type is moved, and its momentum kept: at least f32.
+  /// Returns the type in which an anchor of a type is moved, and its momentum kept: at least f32.
   static mlir::RankedTensorType getWideType(mlir::RankedTensorType type);
 
   struct Next {
     mlir::Value anchor;
     mlir::Value momentum; ///< null without
   };
-  /// `anchor` and `gradient` have one type, `momentum` has its wide type.
+  /// Computes the next anchor and momentum. `anchor` and `gradient` have one type, `momentum` has its wide
+  /// type.
   Next update(mlir::OpBuilder &builder, mlir::Location location, mlir::Value anchor, mlir::Value momentum,
               mlir::Value gradient) const;
 

@@ -1,4 +1,4 @@
-//===-- PerRankForm.cpp - what a per-rank program says of itself ------*- C++ -*-===//
+//===-- PerRankForm.cpp - attributes of a per-rank program -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,8 +8,8 @@
 #include "PerRankForm.h"
 #include "SignatureAttributes.h"
 
-#include "Feeding.h"
 #include "HloSharding.h"
+#include "StateFeeds.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
 #include "cgx/Dialect/Stablehlo/MhloDialect.h"
 #include "cgx/Passes/CallerState.h"
@@ -31,7 +31,7 @@ bool Distribution::isReplicated() const {
   return llvm::all_of(sharding.getDimensions(), [](ArrayAttr axes) { return axes.empty(); });
 }
 
-/// Split in the first dimension over all axes of the mesh, if there is one.
+/// Returns a split of the first dimension over all axes of the mesh, if there is one.
 static Distribution getFirstDimensionSplit(Type local, MeshAttr mesh) {
   Distribution distribution = Distribution::replicated(local);
   auto tensor = dyn_cast<RankedTensorType>(local);
@@ -47,8 +47,8 @@ static Distribution getFirstDimensionSplit(Type local, MeshAttr mesh) {
   return distribution;
 }
 
-/// As `mhlo.sharding` says it of a value of which a rank has a piece of the given type. Nothing where the
-/// text is absent or says something else.
+/// Returns the distribution that `mhlo.sharding` gives a value of which a rank has a piece of the given type.
+/// Nothing if the text is absent or says something else.
 static std::optional<Distribution> getHloDistribution(StringRef text, Type local, MeshAttr mesh) {
   auto tensor = dyn_cast<RankedTensorType>(local);
   std::optional<HloSharding> hlo = HloSharding::parse(text);
@@ -85,7 +85,7 @@ func::FuncOp cgx::findStep(ModuleOp module) {
 // The form
 //===----------------------------------------------------------------------===//
 
-/// What a partitioner was told of the global step is no longer true of a piece.
+/// Removes the shardings that a partitioner was given for the global step: they do not apply to the pieces.
 static void removeGlobalShardings(SignatureAttributes &attributes) {
   for (MutableArrayRef<NamedAttrList> values : {attributes.ofArguments(), attributes.ofResults()})
     for (NamedAttrList &value : values)
@@ -93,7 +93,7 @@ static void removeGlobalShardings(SignatureAttributes &attributes) {
         value.erase(name);
 }
 
-/// How a value is distributed, unless that is said already.
+/// Sets the distribution of a value, unless it has one already.
 static void distribute(NamedAttrList &value, const Distribution &distribution) {
   if (value.get(kShardingAttrName) || !distribution.sharding)
     return;
@@ -109,7 +109,7 @@ static void setMesh(func::FuncOp step, MeshAttr mesh) {
     module->setAttr(kNumRanksAttrName, Builder(module).getI64IntegerAttr(mesh.getNumRanks()));
 }
 
-/// What a value is called: by its name if it has one.
+/// Describes an argument or result for a message, with its name if it has one.
 static std::string describe(StringRef what, unsigned number, StringRef name) {
   std::string text = (what + " " + Twine(number)).str();
   return name.empty() ? text : text + " (" + name.str() + ")";
@@ -163,48 +163,48 @@ static bool isFedByCaller(func::FuncOp step) {
   return step->getParentOfType<ModuleOp>()->hasAttr(kCallerKeepsStateAttrName);
 }
 
-/// Not where the loop is a framework's: it passes on what it likes, and has a step compiled anew where that
-/// is of another type.
-static void warnOfDoubts(func::FuncOp step, const Feeding &feeding) {
-  if (feeding.doubts.empty() || isFedByCaller(step))
+/// Warns of doubts. A framework's own loop is exempt: it may pass on anything, and compiles a step anew for
+/// another type.
+static void warnOfDoubts(func::FuncOp step, const StateFeeds &found) {
+  if (found.doubts.empty() || isFedByCaller(step))
     return;
-  bool feedsNothing = llvm::none_of(feeding.feeds, [](auto feed) { return feed.has_value(); });
+  bool feedsNothing = llvm::none_of(found.feeds, [](auto feed) { return feed.has_value(); });
   InFlightDiagnostic warning = mlir::emitWarning(step.getLoc());
   warning << (feedsNothing ? "nothing is fed back, so that every step starts from the same state: "
                            : "a part of the state is not fed back: ");
-  explain(warning, step, feeding.doubts.front());
-  if (size_t others = feeding.doubts.size() - 1)
+  explain(warning, step, found.doubts.front());
+  if (size_t others = found.doubts.size() - 1)
     warning << "; so it is with " << others << " more of " << step.getNumResults() << " results";
 }
 
-/// Says what only arithmetic shows, in a text that has no names.
-static void remarkOnFlow(func::FuncOp step, const Feeding &feeding) {
-  if (feeding.byFlow.empty() || isFedByCaller(step))
+/// Remarks on feeds that only arithmetic shows, in a text that has no names.
+static void remarkOnFlow(func::FuncOp step, const StateFeeds &found) {
+  if (found.byFlow.empty() || isFedByCaller(step))
     return;
-  unsigned first = feeding.byFlow.front();
-  mlir::emitRemark(step.getLoc()) << "data flow alone shows which argument " << feeding.byFlow.size()
-                                  << " of " << step.getNumResults() << " results feed, such as result "
-                                  << first << " argument " << *feeding.feeds[first]
+  unsigned first = found.byFlow.front();
+  mlir::emitRemark(step.getLoc()) << "data flow alone shows which argument " << found.byFlow.size() << " of "
+                                  << step.getNumResults() << " results feed, such as result " << first
+                                  << " argument " << *found.feeds[first]
                                   << "; lower(...).as_text(debug_info=True) keeps the names";
 }
 
-/// Writes what feeds what, and for results that should feed something what that may be.
+/// Writes the feeds, and, for results that should feed something, the candidates.
 static void setFeeds(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumResults(); ++i)
     if (step.getResultAttr(i, kFeedsAttrName))
       return;
-  Feeding feeding = findFeeds(step);
+  StateFeeds found = findFeeds(step);
   Builder builder(step.getContext());
   SignatureAttributes attributes(step);
-  for (auto [i, argument] : llvm::enumerate(feeding.feeds))
+  for (auto [i, argument] : llvm::enumerate(found.feeds))
     if (argument)
       attributes.ofResult(i).set(kFeedsAttrName, builder.getI64IntegerAttr(*argument));
-  for (const Doubt &doubt : feeding.doubts)
+  for (const Doubt &doubt : found.doubts)
     attributes.ofResult(doubt.result)
         .set(kUpdatesAttrName, builder.getI64IntegerAttr(doubt.arguments.front()));
   attributes.write();
-  warnOfDoubts(step, feeding);
-  remarkOnFlow(step, feeding);
+  warnOfDoubts(step, found);
+  remarkOnFlow(step, found);
 }
 
 void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution> arguments,
@@ -233,7 +233,8 @@ void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution
   named.write();
 }
 
-/// pmap stacks the replicas' copies of the state: each has its slice, of size 1.
+/// Returns whether the value is a slice, of size 1, of the stack that pmap makes of the replicas' copies of
+/// the state.
 static bool isSliceOfStack(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.getRank() > 0 && tensor.getDimSize(0) == 1;

@@ -1,4 +1,4 @@
-//===-- PerRankForm.h - what a per-rank program says of itself --------*- C++ -*-===//
+//===-- PerRankForm.h - attributes of a per-rank program -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,17 +15,17 @@
 
 namespace cgx {
 
-/// How the ranks' pieces make up an argument or a result.
+/// The way in which the ranks' pieces make up an argument or a result.
 struct Distribution {
   mlir::Type globalType;
   ShardingAttr sharding;
 
-  /// The same value on every rank.
+  /// Returns the distribution of a value that is equal on every rank.
   static Distribution replicated(mlir::Type type);
   bool isReplicated() const;
 };
 
-/// The step: `@main`, or the only public function. Null, with an error, when
+/// Returns the step: `@main`, or the only public function. Null, with an error, when
 /// there is neither.
 mlir::func::FuncOp findStep(mlir::ModuleOp module);
 
@@ -36,10 +36,9 @@ mlir::func::FuncOp findStep(mlir::ModuleOp module);
 void setPerRankForm(mlir::func::FuncOp step, MeshAttr mesh, llvm::ArrayRef<Distribution> arguments,
                     llvm::ArrayRef<Distribution> results);
 
-/// As above, for a program that does not say how its values are distributed:
-/// arguments that a result feeds are copies of the state, others are split in
-/// their first dimension over all ranks. With `isStacked`, copies whose first
-/// dimension has size 1 are slices of a stack of copies. `mhlo.sharding` of
+/// Writes the per-rank form onto a program that does not say how its values are distributed: arguments that a
+/// result feeds are copies of the state, others are split in their first dimension over all ranks. With
+/// `isStacked`, copies whose first dimension has size 1 are slices of a stack of copies. `mhlo.sharding` of
 /// arguments, and `mhlo.spmd_output_sharding` of the module, know better.
 void setPerReplicaForm(mlir::func::FuncOp step, MeshAttr mesh, bool isStacked);
 

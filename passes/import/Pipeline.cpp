@@ -19,29 +19,29 @@ namespace cgx {
 void cgx::buildImportPipeline(mlir::OpPassManager &manager, bool scatters) {
   // Data flow is followed through tensors.
   manager.addPass(createFlattenTuplesPass());
-  // On calls that no longer return tuples. All that follows knows StableHLO only.
+  // Normalization requires calls that no longer return tuples. All later passes know StableHLO only.
   manager.addPass(createNormalizeHloPass());
-  // JAX outlines functions (relu, log_softmax, a nested jit). Data flow does not
-  // end at a call in what follows, so calls go first.
+  // JAX outlines functions (relu, log_softmax, a nested jit). Later passes follow data flow through the whole
+  // step, so calls are inlined first.
   manager.addPass(createInlineFunctionsPass());
-  // Local shapes, names and feeds: what the passes below rely on.
+  // Local shapes, names and feeds are what the passes below rely on.
   manager.addPass(createImportManualComputationPass());
   manager.addPass(createExpandComplexCollectivesPass());
   manager.addPass(createExpandNarrowCollectivesPass());
   // Both kinds of collectives number their ids after those that are there.
   manager.addPass(createImportStablehloCollectivesPass());
   manager.addPass(createImportShardCollectivesPass());
-  // First, so that what follows knows reductions by one name, however they were spelled.
+  // Reductions are recognized first, so that later passes see one op for each, however it was spelled.
   manager.addPass(createRecognizeReductionsPass());
-  // A label is that of one parameter, so reductions get one each before there are labels. Terms of sums in
-  // loops first, since a loop that adds up one reduction needs none, and what comes out of it is a term
-  // again.
+  // A label names one parameter, so each reduction is made to be of one before there are labels. Sums inside
+  // of loops are combined first, since a loop that adds up one reduction needs no others, and its result is a
+  // term again.
   manager.addPass(createCombineReductionsPass());
   manager.addPass(createHoistReductionsPass());
   manager.addPass(createCombineReductionsPass());
-  // Behind loops: a vector of gradients is sliced there.
+  // Reductions are split after they left loops: a vector of gradients is sliced there.
   manager.addPass(createSplitReductionsPass());
-  // Once each piece has its own slices.
+  // Reductions are scattered when each piece has its own slices.
   if (scatters)
     manager.addPass(createScatterReductionsPass());
   // Needs all collectives as cgx ops and all feeds.

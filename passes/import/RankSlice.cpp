@@ -42,7 +42,7 @@ private:
 };
 } // namespace
 
-/// The rank's position along an axis of the mesh.
+/// Returns the rank's position along an axis of the mesh.
 static Value getPosition(ScalarBuilder &scalars, Value rank, MeshAttr mesh, StringAttr axis) {
   int64_t stride = 1;
   for (auto [name, size] : llvm::reverse(llvm::zip_equal(mesh.getAxes(), mesh.getSizes()))) {

@@ -1,4 +1,4 @@
-//===-- RankValues.cpp - what each rank computes from its number -*- C++ -*-===//
+//===-- RankValues.cpp - values computed from the number of the rank -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -23,12 +23,12 @@ namespace {
 
 using Elements = std::vector<APInt>;
 
-/// What is worth evaluating: tables have an entry per rank, and few columns.
+/// The largest tensor that is evaluated: tables have an entry per rank, and few columns.
 constexpr int64_t kLargestTensor = 16384;
 /// Expressions of offsets are a dozen ops deep.
 constexpr unsigned kDeepestExpression = 256;
 
-/// The type of a small tensor of integers, else null.
+/// Returns the type of a small tensor of integers, else null.
 RankedTensorType getSmallIntegers(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || !type.getElementType().isInteger() ||
@@ -42,7 +42,7 @@ bool isUnsigned(Type type) {
   return integer.isUnsigned() || integer.getWidth() == 1;
 }
 
-/// The number that an element is.
+/// Returns an element as a number.
 int64_t toNumber(const APInt &element, bool isUnsignedType) {
   return isUnsignedType ? static_cast<int64_t>(element.getZExtValue()) : element.getSExtValue();
 }
@@ -68,7 +68,7 @@ int64_t linearize(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
   return position;
 }
 
-/// The elements of a result whose every element is one of the operand: `indexOf` says which.
+/// Returns the elements of a result whose every element is one of the operand: `indexOf` says which.
 Elements pick(const Elements &from, RankedTensorType operand, RankedTensorType result,
               llvm::function_ref<void(ArrayRef<int64_t>, MutableArrayRef<int64_t>)> indexOf) {
   Elements elements;
@@ -132,7 +132,7 @@ bool compare(stablehlo::ComparisonDirection direction, int64_t a, int64_t b) {
   llvm_unreachable("all directions are above");
 }
 
-/// One op on the elements of its operands on one rank.
+/// Evaluates one op on the elements of its operands on one rank.
 class Evaluation {
 public:
   Evaluation(Operation *op, SmallVector<Elements> operands)
@@ -173,7 +173,7 @@ private:
     return cast<RankedTensorType>(op->getOperand(operand).getType());
   }
 
-  /// An element of an operand; a single one stands for all.
+  /// Returns an element of an operand; a single one stands for all.
   const APInt &at(unsigned operand, size_t i) {
     return operands[operand].size() == 1 ? operands[operand][0] : operands[operand][i];
   }
@@ -241,7 +241,7 @@ private:
                 });
   }
 
-  /// The start is clamped, so that the slice fits.
+  /// Evaluates a slice. The start is clamped, so that the slice fits.
   Elements visit(stablehlo::DynamicSliceOp) {
     RankedTensorType from = getType(0);
     SmallVector<int64_t> starts;

@@ -28,8 +28,8 @@ int64_t countDimensions(ArrayRef<int64_t> shape) {
   return llvm::count_if(shape, [](int64_t size) { return size != 1; });
 }
 
-/// Follows the elements of a vector to the matrices that a step makes of them, but not into vectors with
-/// others'.
+/// Follows the elements of a vector to the matrices that a step makes of them, but not into vectors that are
+/// shared with others.
 class MatricesOf {
 public:
   explicit MatricesOf(Value vector) {
@@ -41,7 +41,7 @@ public:
     }
   }
 
-  /// By rank; what is no matrix is of rank 1.
+  /// Counts elements by the rank of their parameters; everything that is no matrix has rank 1.
   std::map<int64_t, int64_t> count() const {
     std::map<int64_t, int64_t> elements;
     int64_t rest = longest;
@@ -62,7 +62,7 @@ private:
     worklist.push_back({value, begin});
   }
 
-  /// `begin` is the place of the first element of what is used.
+  /// Visits a use; `begin` is the place of the first element that is used.
   void visit(OpOperand &use, int64_t begin) {
     Operation *op = use.getOwner();
     if (isa<AllGatherOp, stablehlo::OptimizationBarrierOp>(op)) {

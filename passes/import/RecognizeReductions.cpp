@@ -1,4 +1,4 @@
-//===-- RecognizeReductions.cpp - reductions that are spelled out -*- C++ -*-===//
+//===-- RecognizeReductions.cpp - reductions that are written as other ops -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Permutes, sums and choices by the number of the rank are linear: what rank r computes from a value x, of
+// Permutes, sums and choices by the number of the rank are linear. The result of rank r for a value x, of
 // which each rank q has its own, is
 //
 //   v_r = sum over q of M[r][q] * x_q
 //
 // A permute moves rows of M, a sum adds matrices, a factor scales them, a choice takes each row from one of
-// two. A ring, a tree and a butterfly are known by what they compute, in whichever order they do it:
+// two. A ring, a tree and a butterfly are recognized by this matrix, in any order of hops:
 //
 //   M[r][q] = c where r and q are in one group, and 0 elsewhere    =>    v = c * all_reduce sum(x)
 //
-// Of gathers and exchanges, where N is the number of ranks of a group and d the dimension:
+// For gathers and exchanges, where N is the number of ranks of a group and d the dimension:
 //
 //   reduce add over d (all_gather(x) along d), of size 1 there       = all_reduce sum(x)
 //   reduce add over d (reshape N x ... (all_gather(x) along d))      = all_reduce sum(x)
@@ -47,7 +47,8 @@ using namespace cgx;
 
 namespace {
 
-/// Matrices have as many rows: what more ranks pass on one by one takes longer than anybody waits.
+/// The largest number of rows of matrices. Handing on sums one by one over more ranks would take too long in
+/// practice.
 constexpr int64_t kMostRanks = 64;
 
 bool isReducible(Value value) {
@@ -65,7 +66,7 @@ Value createAllReduce(OpBuilder &builder, Location location, Value value, Groups
       .getResult(0);
 }
 
-/// The number that all elements of `value` have; nothing, if that is not known.
+/// Returns the number that all elements of `value` have; nothing, if that is not known.
 std::optional<double> getNumber(Value value) {
   Value splat = getSplat(value);
   DenseElementsAttr elements;
@@ -79,7 +80,7 @@ std::optional<double> getNumber(Value value) {
 // Sums that ranks hand on
 //===----------------------------------------------------------------------===//
 
-/// What a value is of another one: for each rank, row by row, the factors of what ranks have.
+/// A value as a linear function of a base: for each rank, row by row, the factors of all ranks' bases.
 struct LinearForm {
   Value base;
   std::vector<double> factors;
@@ -105,7 +106,7 @@ public:
       if (op->getNumRegions() == 0 && op->getNumResults() == 1)
         visit(op);
     });
-    // The last first: what a larger sum is made of is gone then.
+    // The last sum is replaced first: the smaller sums that it is made of are erased then.
     for (HandedSum &sum : llvm::reverse(found)) {
       eraseUnused();
       if (!live.contains(sum.value))
@@ -121,7 +122,7 @@ private:
   void visit(Operation *op) {
     Value result = op->getResult(0);
     std::optional<LinearForm> form = isReducible(result) ? compute(op) : std::nullopt;
-    // Who has all users behind him is asked no more: matrices are large.
+    // A value whose users were all visited is not asked for again, and its matrix is large.
     for (Value operand : op->getOperands())
       if (auto known = forms.find(operand); known != forms.end() && --known->second.users == 0)
         forms.erase(known);
@@ -136,7 +137,7 @@ private:
       forms.insert({result, {std::move(*form), users}});
   }
 
-  /// The form of a value, which is itself where nothing was handed on.
+  /// Returns the form of a value, which is itself where nothing was handed on.
   LinearForm getForm(Value value) {
     if (auto known = forms.find(value); known != forms.end())
       return known->second.form;
@@ -219,7 +220,7 @@ private:
                     [&](int64_t rank, double a, double b) { return takesFirst[rank] ? a : b; });
   }
 
-  /// The groups over which a value is the sum, if it is one.
+  /// Returns the groups over which a value is the sum, if it is one.
   std::optional<HandedSum> matchSum(Value value, const LinearForm &form) {
     const double factor = form.factors[0];
     SmallVector<SmallVector<int64_t>> rows;
@@ -265,7 +266,7 @@ private:
     sum.value.replaceAllUsesWith(total);
   }
 
-  /// What was handed on for nobody, from the end of the program to its beginning.
+  /// Erases ops that hand on unused sums, from the end of the program to its beginning.
   void eraseUnused() {
     for (Operation *&op : llvm::reverse(tracked))
       if (op && op->use_empty()) {
@@ -295,7 +296,7 @@ private:
 // Sums of what was gathered or exchanged
 //===----------------------------------------------------------------------===//
 
-/// The dimension that an op adds up, alone, from zero; nothing for another op.
+/// Returns the dimension that an op sums from zero, if it does nothing else; nothing for another op.
 std::optional<int64_t> getSummedDimension(stablehlo::ReduceOp op) {
   if (op->getNumOperands() != 2 || op->getNumResults() != 1 ||
       !matchPattern(op->getOperand(1), m_AnyZeroFloat()))
@@ -316,7 +317,7 @@ std::optional<int64_t> getSummedDimension(stablehlo::ReduceOp op) {
   return dimensions[0];
 }
 
-/// The shape `shape` has with a dimension of `size` before dimension `at`.
+/// Returns whether `type` has the shape `shape` with a dimension of `size` inserted before dimension `at`.
 bool isWithDimension(RankedTensorType type, ArrayRef<int64_t> shape, int64_t at, int64_t size) {
   SmallVector<int64_t> expected(shape);
   expected.insert(expected.begin() + at, size);
@@ -329,7 +330,8 @@ Value reshape(OpBuilder &builder, Location location, Value value, Type type) {
   return stablehlo::ReshapeOp::create(builder, location, type, value);
 }
 
-/// What a sum over the ranks of a gather or an exchange is, in place of `op`; null if it is none.
+/// Returns the result of a sum over the ranks of a gather or an exchange, in place of `op`; null if it is
+/// none.
 Value recognize(stablehlo::ReduceOp op, CollectiveIds &ids) {
   std::optional<int64_t> dimension = getSummedDimension(op);
   if (!dimension || !isReducible(op->getResult(0)))
@@ -394,7 +396,7 @@ struct RecognizeReductions : cgx::impl::RecognizeReductionsPassBase<RecognizeRed
   }
 
 private:
-  /// A reshape of a collective, or the collective, which had one user.
+  /// Erases a collective that had one user, or a reshape of it.
   static void eraseChain(Operation *op) {
     Operation *inner = isa<stablehlo::ReshapeOp>(op) ? op->getOperand(0).getDefiningOp() : nullptr;
     op->erase();

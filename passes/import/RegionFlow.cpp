@@ -41,7 +41,7 @@ SmallVector<cgx::RegionEdge> cgx::getRegionEdges(Operation *op) {
   return edges;
 }
 
-/// The op that says what comes into `value`; null if none does.
+/// Returns the op with regions that determines the values that come into `value`; null if there is none.
 static RegionBranchOpInterface getBranch(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   return dyn_cast_or_null<RegionBranchOpInterface>(argument ? argument.getOwner()->getParentOp()
@@ -117,7 +117,8 @@ SmallVector<Value> cgx::getDecidingValues(Operation *op) {
   return deciding;
 }
 
-/// `value` if it is only passed around by one op with regions, what that op always takes for it.
+/// Returns the value that one op with regions always takes for `value`, if it only passes it around; else
+/// `value`.
 static Value throughOneOp(Value value) {
   Operation *branch = getBranch(value);
   if (!branch)
@@ -135,7 +136,7 @@ static Value throughOneOp(Value value) {
         return value;
       outside = incoming;
     }
-  // What is made inside is another in each round.
+  // A value that is made inside of the op differs in each round.
   bool isOutside = outside && !branch->isAncestor(outside.getParentBlock()->getParentOp());
   return isOutside ? outside : value;
 }

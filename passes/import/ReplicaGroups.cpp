@@ -15,7 +15,7 @@ using namespace cgx;
 
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
-/// The rows of a matrix without its padding.
+/// Returns the rows of a matrix without its padding.
 static FailureOr<RankRows> getRows(DenseIntElementsAttr matrix, int64_t idCount, EmitError emitError) {
   ShapedType type = matrix.getType();
   if (type.getRank() != 2)
@@ -98,8 +98,8 @@ FailureOr<RankRows> cgx::getRankPairs(DenseIntElementsAttr matrix, GroupMode mod
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How the part of an axis reads its position off a device number: the part's
-/// digit is `number / stride % size`.
+/// Computes the position in a part of an axis from a device number: the part's digit is `number / stride %
+/// size`.
 struct Digit {
   int64_t stride;
   int64_t size;

@@ -25,7 +25,7 @@ struct ProcessGrid {
   int64_t getProcessCount() const { return replicas * partitions; }
 };
 
-/// What the numbers in groups are, by StableHLO's specification.
+/// The meaning of the numbers in groups, by StableHLO's specification.
 enum class GroupMode {
   CrossReplica,             // Replicas; one process group for each partition.
   CrossPartition,           // Partitions; one process group for each replica.
@@ -33,14 +33,14 @@ enum class GroupMode {
   FlattenedIds,             // Processes.
 };
 
-/// The ranks of `rows`, a matrix of ids padded with -1, under `mode`. No rows:
+/// Returns the ranks of `rows`, a matrix of ids padded with -1, under `mode`. No rows:
 /// all ids in one group. Fails for ids that do not exist.
 mlir::FailureOr<RankRows> getRankGroups(mlir::DenseIntElementsAttr rows, GroupMode mode,
                                         const ProcessGrid &grid,
                                         llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// As above for the rows (source, target) of a permutation: pairs of ranks. The
-/// mode is CrossReplica or CrossPartition.
+/// Returns the ranks as above for the rows (source, target) of a permutation: pairs of ranks. The mode is
+/// CrossReplica or CrossPartition.
 mlir::FailureOr<RankRows> getRankPairs(mlir::DenseIntElementsAttr rows, GroupMode mode,
                                        const ProcessGrid &grid,
                                        llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
@@ -52,7 +52,7 @@ struct MeshAxisPart {
   int64_t size = 0; // 0: the whole axis.
 };
 
-/// The groups of a collective over some axes of a mesh: one group for each
+/// Returns the groups of a collective over some axes of a mesh: one group for each
 /// position on the rest of the mesh, positions in a group counted with the first
 /// of `parts` major. For x of the mesh x=2, y=2: [[0, 2], [1, 3]]. `deviceIds`
 /// renumbers the devices of the mesh, unless empty.

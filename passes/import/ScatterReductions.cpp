@@ -1,4 +1,4 @@
-//===-- ScatterReductions.cpp - reduce what a rank keeps ---*- C++ -*-===//
+//===-- ScatterReductions.cpp - reduce-scatters in place of all-reduces -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,9 +17,9 @@
 // An all-reduce of n bytes sends 2 n (N - 1) / N from each rank, a reduce-scatter half of that. If ranks keep
 // the slices in another order than that of the group, the group is put into that order.
 //
-// Where there are fewer slices than ranks, S of them, each is kept by N / S ranks (weights that one axis of a
+// If there are fewer slices than ranks, S of them, each is kept by N / S ranks (weights that one axis of a
 // mesh splits and another replicates). Groups of S ranks with different slices scatter, and those with one
-// slice add up what they got: n (S - 1) / S, and 2 n / S (N / S - 1) / (N / S).
+// slice add up the results: n (S - 1) / S, and 2 n / S (N / S - 1) / (N / S).
 //
 //   slice_k(all_reduce(x))        = all_reduce(reduce_scatter(x))
 //
@@ -46,15 +46,15 @@ using namespace cgx;
 
 namespace {
 
-/// A path from a reduction to a slice: what is done to the whole tensor before it is cut.
+/// A path from a reduction to a slice: the ops on the whole tensor before it is sliced.
 struct Path {
   SmallVector<Operation *> shapes;      ///< done before the reduction
   SmallVector<Operation *> elementwise; ///< done to the slice
   stablehlo::DynamicSliceOp slice;
 };
 
-/// What the ranks keep: along which dimension, the groups in the order of the slices, and those of ranks that
-/// keep the same slice.
+/// The slices that ranks keep: the dimension, the groups of ranks in the order of their slices, and the
+/// groups of ranks that keep the same slice.
 struct OwnPart {
   int64_t dimension;
   GroupsAttr groups;
@@ -65,7 +65,7 @@ struct OwnPart {
   }
 };
 
-/// Pads with zeros, and removes nothing.
+/// Returns whether the op only adds zeros around a tensor.
 bool isZeroPadding(Operation *op) {
   auto pad = dyn_cast<stablehlo::PadOp>(op);
   return pad && isZeroSplat(pad.getPaddingValue()) &&
@@ -77,10 +77,10 @@ bool isShape(Operation *op) {
   return isa<stablehlo::ReshapeOp, stablehlo::TransposeOp>(op) || isZeroPadding(op);
 }
 
-/// A linear map of each element by itself.
+/// Returns whether the op is a linear map of each element by itself.
 bool isScaling(Operation *op) { return op->hasTrait<OpTrait::Elementwise>() && getLinearOperand(op); }
 
-/// Makes zero of zero. A factor that is no constant may be infinite.
+/// Returns whether the map makes zero of zero. A factor that is no constant may be infinite.
 bool keepsZero(Operation *scaling) {
   return !isa<stablehlo::MulOp, stablehlo::DivOp>(scaling) || commutesWithRanks(scaling);
 }
@@ -110,7 +110,7 @@ private:
     std::optional<OwnPart> part;
     for (Path &path : paths) {
       std::optional<OwnPart> next = findOwnPart(reduce.getGroups(), path.slice);
-      // One exchange serves slices that are the same of the same tensor.
+      // One exchange serves equal slices of one tensor.
       if (!next || (part && !(*part == *next)) || path.shapes != paths[0].shapes ||
           path.slice.getSliceSizes() != paths[0].slice.getSliceSizes())
         return false;
@@ -123,7 +123,8 @@ private:
     return true;
   }
 
-  /// The paths from `value` to the slices that all of its uses end in; false if one ends elsewhere.
+  /// Finds the paths from `value` to the slices that all of its uses end in; returns false if one ends
+  /// elsewhere.
   bool findPaths(Value value, Path path, SmallVectorImpl<Path> &paths) {
     constexpr size_t kLongest = 16, kMost = 64;
     if (path.shapes.size() + path.elementwise.size() > kLongest || value.use_empty())
@@ -171,7 +172,7 @@ private:
     return groupBySlice(groups, slice, *dimension);
   }
 
-  /// The groups with each rank at the position of the slice that it takes.
+  /// Returns the groups with each rank at the position of the slice that it takes.
   std::optional<OwnPart> groupBySlice(GroupsAttr groups, stablehlo::DynamicSliceOp slice, int64_t dimension) {
     Value index = slice.getStartIndices()[dimension];
     int64_t size = slice.getSliceSizes()[dimension];

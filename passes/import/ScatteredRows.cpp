@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace cgx;
 
-/// Whether a scatter of one table adds to what is there.
+/// Returns whether a scatter into one table adds to its elements.
 static bool isAddingScatter(stablehlo::ScatterOp scatter) {
   if (scatter->getNumOperands() != 3 || scatter->getNumResults() != 1)
     return false;
@@ -25,7 +25,7 @@ static bool isAddingScatter(stablehlo::ScatterOp scatter) {
   return llvm::hasNItems(body, 2) && isa<stablehlo::AddOp>(body.front());
 }
 
-/// Whether `value` is computed from an argument of anything.
+/// Returns whether `value` is computed from a block argument.
 static bool dependsOnArguments(Value value) {
   llvm::SetVector<Value> needed;
   needed.insert(value);

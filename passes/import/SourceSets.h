@@ -23,7 +23,7 @@ namespace cgx {
 using SourceSet = uint32_t;
 
 /// Sets of numbers below a bound, each kept once. A program has many values and few different sets: equal
-/// sets are compared by number, and what was united once is looked up.
+/// sets are compared by number, and unions are computed once and then looked up.
 class SourceSets {
 public:
   explicit SourceSets(unsigned bound);

@@ -14,7 +14,7 @@
 //   slice_i(f(x, y))             = f(slice_i(x), slice_i(y))
 //   R(0)                         = 0
 //
-// to the bit. Where a result is sliced, these take apart the reduction of one vector of all gradients, and
+// to the bit. If a result is sliced, these equations split the reduction of one vector of all gradients, and
 // lead each piece to the parameter that it updates.
 //
 //===----------------------------------------------------------------------===//
@@ -42,7 +42,7 @@ using namespace cgx;
 
 namespace {
 
-/// Erases ops that nobody uses any more, and what they alone used.
+/// Erases unused ops, and the ops that they alone used.
 void eraseUnused(llvm::SetVector<Operation *> &candidates) {
   while (!candidates.empty()) {
     Operation *op = candidates.pop_back_val();
@@ -55,7 +55,7 @@ void eraseUnused(llvm::SetVector<Operation *> &candidates) {
   }
 }
 
-/// The runs into which slices cut a tensor.
+/// Returns the runs into which slices cut a tensor.
 SmallVector<FlatRange> getRuns(FlatRange whole, const SlicedFlow &flow) {
   std::set<int64_t> cuts{whole.begin, whole.end};
   for (const SlicedFlow::Slice &slice : flow.slices)
@@ -66,8 +66,9 @@ SmallVector<FlatRange> getRuns(FlatRange whole, const SlicedFlow &flow) {
   return runs;
 }
 
-/// Slices take most of a tensor: it was put together to be taken apart. Of activations, a slice may take the
-/// last position, after many sums with others; that says nothing of what was reduced.
+/// Returns whether slices take most of a tensor, so that it was put together to be taken apart. A slice of an
+/// activation, for example its last position after many sums with others, says nothing of the operands of the
+/// reduction.
 bool isTakenApart(FlatRange whole, const SlicedFlow &flow) {
   SmallVector<FlatRange> ranges;
   for (const SlicedFlow::Slice &slice : flow.slices)
@@ -99,7 +100,7 @@ public:
       dropOperands(reduce, positions);
   }
 
-  /// Leads what is sliced of a concatenation of reductions to the part that it is.
+  /// Replaces slices of a concatenation of reductions by the parts that they are.
   void leadThrough(stablehlo::ConcatenateOp concatenate) {
     auto type = dyn_cast<RankedTensorType>(concatenate.getType());
     if (!type || !type.hasStaticShape() || !llvm::any_of(concatenate.getInputs(), isReduced))
@@ -107,7 +108,7 @@ public:
     SlicedFlow flow = followToSlices(concatenate, values);
     if (!isTakenApart(getWholeRange(concatenate), flow))
       return;
-    // Slices of slices first: what they took makes up what others take.
+    // Slices of slices come first: the pieces that they take make up the pieces that others take.
     llvm::sort(flow.slices, [](const SlicedFlow::Slice &a, const SlicedFlow::Slice &b) {
       return b.op->isBeforeInBlock(a.op);
     });
@@ -126,7 +127,7 @@ public:
     joinRuns(flow, taker);
   }
 
-  /// Ops are erased at the end: what is known of values is known by their addresses.
+  /// Erases unused ops at the end: facts about values are found by their addresses.
   void eraseWhatIsUnused() {
     eraseUnused(unused);
     for (AllReduceOp piece : pieces) {
@@ -164,13 +165,13 @@ private:
     return true;
   }
 
-  /// Many small runs are numbers that were packed to travel together, not layers.
+  /// Returns whether the runs are many and small: numbers that were packed to travel together, not layers.
   static bool areSingleNumbers(ArrayRef<FlatRange> runs) {
     constexpr size_t kManyRuns = 64, kSmallRun = 128;
     return runs.size() > kManyRuns && runs.back().end / runs.size() < kSmallRun;
   }
 
-  /// A vector with the dimensions that its layer has, which codecs may look at.
+  /// Returns the vector in the shape of its layer, which codecs may look at.
   static Value withShapeOf(OpBuilder &builder, Value piece, FlatRange run, const SlicedFlow &flow) {
     if (cast<RankedTensorType>(piece.getType()).getRank() == 1)
       for (const SlicedFlow::Slice &slice : flow.slices)
@@ -189,7 +190,7 @@ private:
     return part.getResult(0);
   }
 
-  /// `value` has the elements of a collective's result.
+  /// Returns whether `value` has the elements of a collective's result.
   static bool isReduced(Value value) {
     for (unsigned depth = 0; depth < 16; ++depth) {
       auto result = dyn_cast<OpResult>(value);
@@ -206,7 +207,8 @@ private:
     return false;
   }
 
-  /// An op of which all runs were taken is put together from them, not computed once more as a whole.
+  /// Puts ops of which all runs were taken together from these, rather than computing them once more as a
+  /// whole.
   void joinRuns(const SlicedFlow &flow, ElementTaker &taker) {
     for (Operation *op : flow.ops) {
       unused.insert(op);

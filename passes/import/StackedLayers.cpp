@@ -59,7 +59,7 @@ void StackedLayers::forEachFirstDimension(Value value, function_ref<void(Dimensi
   });
 }
 
-/// One piece of the first dimension, all of the others.
+/// Returns whether an op takes one piece of the first dimension, and all of the others.
 static bool isPiece(Operation *op) {
   auto from = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   auto to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
@@ -74,7 +74,8 @@ static bool isInLoop(Operation *op) {
   return false;
 }
 
-/// Only what a loop counts is computed from no argument and is no constant.
+/// Visits a slice at a start that a loop counts: only such a start is computed from no argument and is no
+/// constant.
 void StackedLayers::visitDynamicSlice(Operation *op) {
   if (!isPiece(op) || op->getNumOperands() < 2)
     return;
@@ -96,7 +97,8 @@ void StackedLayers::visitSlice(Operation *op) {
   forEachFirstDimension(slice.getOperand(), [&](Dimension d) { pieces[d].insert(position); });
 }
 
-/// A product that has one matrix for each layer is a product for each layer.
+/// Visits an op that reads an argument. A product that has one matrix for each layer is a product for each
+/// layer.
 void StackedLayers::visitReader(Operation *op) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {

@@ -14,9 +14,9 @@
 
 namespace cgx {
 
-/// Which leading dimensions of the step's arguments count layers: those of which the step reads one piece
-/// after the other, `lax.scan` in a loop by its counter, an unrolled one each piece by its number. A
-/// parameter of which a contraction or a look-up takes the whole is no stack, nor is a table whose rows data
+/// The leading dimensions of the step's arguments that count layers: those of which the step reads one piece
+/// after the other, `lax.scan` in a loop by its counter, an unrolled loop each piece by its number. A
+/// parameter that a contraction or a look-up takes as a whole is no stack, nor is a table whose rows data
 /// chooses.
 ///
 ///     while (%i = 0; %i < 12) { %w = dynamic_slice %stack, %i, 0, 0, sizes = [1, 64, 64] ... }     12 layers
@@ -24,7 +24,7 @@ class StackedLayers {
 public:
   StackedLayers(mlir::func::FuncOp step, const StepDataFlow &flow, const StepState &state);
 
-  /// The number of leading dimensions of a parameter's shape that count layers; 0 for one layer.
+  /// Returns the number of leading dimensions of a parameter's shape that count layers; 0 for one layer.
   unsigned getDepth(unsigned argument) const;
 
 private:
@@ -35,12 +35,13 @@ private:
   void visitDynamicSlice(mlir::Operation *op);
   void visitSlice(mlir::Operation *op);
   void visitReader(mlir::Operation *op);
-  /// For each argument whose elements a value keeps: the dimension that is the first of the value.
+  /// Calls `visit` for each argument whose elements a value keeps, with the dimension that is the first of
+  /// the value.
   void forEachFirstDimension(mlir::Value value, llvm::function_ref<void(Dimension)> visit) const;
 
   const StepDataFlow &flow;
   const StepState &state;
-  llvm::DenseSet<Dimension> counted; ///< By a loop.
+  llvm::DenseSet<Dimension> counted; ///< by a loop
   llvm::DenseMap<Dimension, llvm::DenseSet<int64_t>> pieces;
   llvm::DenseSet<Dimension> whole;
 };

@@ -1,4 +1,4 @@
-//===-- StateUpdates.cpp - which results are updates of which arguments -*- C++ -*-===//
+//===-- StateUpdates.cpp - results that are updates of arguments -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -72,7 +72,7 @@ static bool isReduction(Operation *op) {
       op);
 }
 
-/// The ranks whose values a collective that sums adds up; 1 for other collectives.
+/// Returns the number of ranks whose values a summing collective adds up; 1 for other collectives.
 static double getSummands(Operation *op) {
   if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
     std::optional<int64_t> size = collective.getGroups().getUniformSize();
@@ -91,7 +91,7 @@ static double getSummands(Operation *op) {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// The elements that a tensor's elements of one index in the dimensions up to `dim` are; none where
+/// Returns the elements that a tensor's elements of one index in the dimensions up to `dim` are; none where
 /// dimensions before it make that several runs of memory.
 static std::optional<int64_t> getRowSize(RankedTensorType type, int64_t dim) {
   int64_t size = 1;
@@ -104,7 +104,7 @@ static std::optional<int64_t> getRowSize(RankedTensorType type, int64_t dim) {
   return size;
 }
 
-/// Where the result of a slice begins in its operand, both row-major; none where it is several runs.
+/// Returns where the result of a slice begins in its operand, both row-major; none where it is several runs.
 static std::optional<int64_t> getSliceOffset(stablehlo::SliceOp slice) {
   auto from = dyn_cast<RankedTensorType>(slice.getOperand().getType());
   auto to = dyn_cast<RankedTensorType>(slice.getType());
@@ -190,7 +190,7 @@ struct StateUpdates::Walk {
     }
   }
 
-  /// The operands that a result is the sum or the choice of, or a copy.
+  /// Returns the operands that a result is the sum or the choice of, or a copy.
   static SmallVector<unsigned, 2> getAddends(OpResult value) {
     Operation *op = value.getOwner();
     if (isa<stablehlo::AddOp, stablehlo::MaxOp, stablehlo::MinOp>(op))
@@ -235,7 +235,7 @@ struct StateUpdates::Walk {
     }
   }
 
-  /// What a loop carries from one of its values into the same is updated, however often.
+  /// Follows a value that a loop carries into itself: it is an update, however often the loop runs.
   void stepThroughLoop(Operation *loop, unsigned number, int64_t offset, double factor) {
     Block &body = loop->getRegion(1).front();
     const Shares &carried = updates.findShares(body.getTerminator()->getOperand(number));
@@ -284,8 +284,8 @@ bool StateUpdates::areSame(unsigned result, unsigned other) const {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// One pass forward. What a loop or a branch returns is known once its regions were visited; what a loop
-/// carries around is not followed.
+/// Finds reductions in one pass forward. Results of a loop or a branch are known once its regions were
+/// visited; values that a loop carries around are not followed.
 void StateUpdates::findReductions(func::FuncOp step) {
   step.walk<WalkOrder::PostOrder>([&](Operation *op) {
     for (OpResult result : op->getResults()) {

@@ -1,4 +1,4 @@
-//===-- StateUpdates.h - which results are updates of which arguments -*- C++ -*-===//
+//===-- StateUpdates.h - results that are updates of arguments -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,42 +17,42 @@
 
 namespace cgx {
 
-/// The number that a value is everywhere, where it is computed from constants. `1 - x` is taken for 1:
-/// that is how decay of weights is written, by a rate that the step may be given.
+/// Returns the number that a value is everywhere, where it is computed from constants. `1 - x` is taken for
+/// 1: weight decay is written like that, with a rate that may be an argument of the step.
 std::optional<double> getKnownFactor(mlir::Value value);
 
-/// How the results of a step are computed from its arguments, as far as that tells
-/// the next value of a state from anything else.
+/// The way in which the results of a step are computed from its arguments, which tells the next value of a
+/// state from other results.
 ///
 /// An update takes the value itself and adds something to it:
 ///
 ///   p' = p - rate * m'          share of p: 1, of m: none (it is subtracted)
 ///   m' = 0.9 * m + g + 1e-4 * p   share of m: 0.9, of p: 1e-4
 ///
-/// The *share* of an argument in a result is the factor that its elements come with,
-/// each to its own place; of several ways that lead there, the largest. A flattened
-/// and a sliced state (ravel_pytree) keep their places through concatenate and slice.
+/// The *share* of an argument in a result is the factor that its elements have there, each in its own place;
+/// if several ways lead there, the largest. A flattened and a sliced state (ravel_pytree) keep their places
+/// through concatenate and slice.
 class StateUpdates {
 public:
   explicit StateUpdates(mlir::func::FuncOp step);
 
-  /// The share of an argument of the result's type in a result; 0 if there is none.
+  /// Returns the share of an argument of the result's type in a result; 0 if there is none.
   double getShare(unsigned result, unsigned argument) const;
 
-  /// The result is the argument's next value as far as arithmetic can tell: more than
+  /// Returns whether the result is the argument's next value as far as arithmetic can tell: more than
   /// half of it is the old value.
   bool isUpdate(unsigned result, unsigned argument) const { return getShare(result, argument) > 0.5; }
 
-  /// The arguments of which that holds, in order.
+  /// Returns the arguments of which that holds, in order.
   llvm::SmallVector<unsigned> getUpdatedArguments(unsigned result) const;
 
-  /// The result is the argument, unchanged.
+  /// Returns whether the result is the argument, unchanged.
   bool isUnchanged(unsigned result, unsigned argument) const;
-  /// The results are one and the same value.
+  /// Returns whether the results are one and the same value.
   bool areSame(unsigned result, unsigned other) const;
 
-  /// The result keeps elements of what a collective reduced, as an update by a
-  /// gradient does, and a prediction or a residual does not.
+  /// Returns whether the result keeps elements of the result of a reduction, as an update by a gradient does,
+  /// and a prediction or a residual does not.
   bool keepsReduction(unsigned result) const;
 
 private:

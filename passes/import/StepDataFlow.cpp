@@ -1,4 +1,4 @@
-//===-- StepDataFlow.cpp - what each value of a step is computed from -*- C++ -*-===//
+//===-- StepDataFlow.cpp - the sources of each value of a step -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -60,7 +60,7 @@ StepDataFlow::StepDataFlow(func::FuncOp step, Rounds rounds)
   keptSigned = closeOverExchanges(step, &Sources::keptSigned);
 }
 
-/// Adds to what is known of a value; says whether that was new.
+/// Adds sources to those of a value, and returns whether any was new.
 bool StepDataFlow::add(Value value, const Sources &more) {
   Sources &known = sources[value];
   SourceSet own = inputSources.lookup(value);
@@ -118,11 +118,11 @@ bool StepDataFlow::pass(const RegionEdge &edge, SourceSet choice) {
   return isNew;
 }
 
-/// Loops until nothing changes: sets only grow, so that no loop takes more rounds than a value has to go
-/// through it.
+/// Repeats loops until nothing changes. Sets only grow, so that a loop takes no more rounds than a value
+/// needs to go through it.
 void StepDataFlow::visitRegions(Operation &op, ArrayRef<RegionEdge> edges) {
   goesBack |= llvm::any_of(edges, [](const RegionEdge &edge) { return edge.isBack; });
-  // Which branch it is depends on what is passed to none.
+  // The choice of the branch depends on an operand that is passed to no region.
   llvm::DenseSet<Value> isPassed;
   for (const RegionEdge &edge : edges)
     isPassed.insert_range(edge.from);
@@ -178,7 +178,8 @@ void StepDataFlow::visitPlain(Operation &op) {
   }
 }
 
-/// The square of a sum, `(m + g)^2`, has a part of either sign with `g`; that of `g` has none.
+/// Returns the sources that give the result its sign. The square of a sum, `(m + g)^2`, has a part of either
+/// sign with `g`; the square of `g` has none.
 SourceSet StepDataFlow::getSignedBy(Operation *op, ArrayRef<Value> operands, SourceSet Sources::*relation) {
   SourceSet signedBy = 0;
   for (Value operand : operands)
@@ -190,7 +191,7 @@ SourceSet StepDataFlow::getSignedBy(Operation *op, ArrayRef<Value> operands, Sou
   return count > 1 ? signedBy : 0;
 }
 
-/// Remembers what is added to what, and which exchanges meet an argument that they carry themselves.
+/// Records additions, and exchanges that meet an argument that they carry themselves.
 void StepDataFlow::meet(Operation &op, Sources &made) {
   const bool isSum =
       isa<stablehlo::AddOp, stablehlo::SubtractOp, arith::AddFOp, arith::SubFOp, tosa::AddOp, tosa::SubOp>(
@@ -217,8 +218,8 @@ void StepDataFlow::meet(Operation &op, Sources &made) {
 // Ways that pass collectives
 //===----------------------------------------------------------------------===//
 
-/// `direct`, and what came into the exchanges in it. In program order, what came into one exchange came into
-/// all that it passes on to: of a chain of them, the last has it all.
+/// Returns `direct` and the sources of the exchanges in it. In program order, the last exchange of a chain
+/// has all sources of those that it depends on.
 SourceSet StepDataFlow::unitePassed(SourceSet direct, ArrayRef<SourceSet> ofExchanges, bool isOrdered) {
   SmallVector<unsigned> passed;
   sets.forEach(sets.intersect(direct, allExchanges),

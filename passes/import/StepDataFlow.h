@@ -1,4 +1,4 @@
-//===-- StepDataFlow.h - what each value of a step is computed from ---*- C++ -*-===//
+//===-- StepDataFlow.h - the sources of each value of a step ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,41 +30,43 @@ struct Exchange {
   mlir::Value getResult() { return collective.getResultTensors()[index]; }
 };
 
-/// For every value of a step, the sources that it is computed from, in one pass over the program (loops:
-/// until nothing changes). Sources are the arguments of the step, numbered first, its exchanges, and the
-/// operands of those.
+/// The sources that every value of a step is computed from, in one pass over the program (loops: until
+/// nothing changes). Sources are the arguments of the step, numbered first, its exchanges, and the operands
+/// of those.
 class StepDataFlow {
 public:
   struct Sources {
-    /// All that the value depends on, through whatever op.
+    /// All sources that the value depends on, through any op.
     SourceSet any = 0;
-    /// What the value keeps elements of, on a way that passes no collective; see KeptElements.h.
+    /// The sources whose elements the value keeps, on a way that passes no collective; see KeptElements.h.
     SourceSet kept = 0;
-    /// What the value has its sign from, on such a way, also through contractions; see ElementSigns.h.
+    /// The sources that the value has its sign from, on such a way, also through contractions; see
+    /// ElementSigns.h.
     SourceSet signedBy = 0;
-    /// What the value keeps elements of with their signs, op by op: neither the square of something, nor a
-    /// scale that it gave to something else.
+    /// The sources whose elements the value keeps with their signs, op by op: neither squared, nor used as a
+    /// scale.
     SourceSet keptSigned = 0;
-    /// Exchanges whose elements met, in arithmetic, those of an argument that their operand keeps elements
-    /// of.
+    /// The exchanges whose elements met, in arithmetic, those of an argument that their operand keeps
+    /// elements of.
     SourceSet met = 0;
     ElementSigns signs = ElementSigns::Unvisited;
 
     bool operator==(const Sources &) const = default;
   };
 
-  /// What is followed through loops: `All` rounds, or only from what comes in to what comes out.
+  /// The flow that is followed through loops: that of `All` rounds, or only from what comes in to what comes
+  /// out.
   enum class Rounds { One, All };
 
   StepDataFlow(mlir::func::FuncOp step, Rounds rounds);
 
   unsigned getArgumentCount() const { return argumentCount; }
   llvm::MutableArrayRef<Exchange> getExchanges() { return exchanges; }
-  /// The number of an exchange among the sources, and that of its operand.
+  /// These return the number of an exchange among the sources, and that of its operand.
   unsigned getSource(unsigned exchange) const { return argumentCount + exchange; }
   unsigned getInputSource(unsigned exchange) const { return argumentCount + exchanges.size() + exchange; }
 
-  /// Whether something is carried from one round of a loop to the next; if not, all rounds are one.
+  /// Returns whether something is carried from one round of a loop to the next; if not, all rounds are one.
   bool hasRounds() const { return goesBack; }
 
   const SourceSets &getSets() const { return sets; }
@@ -76,35 +78,35 @@ public:
     return sets.contains(getSources(value).kept, source);
   }
 
-  /// Whether a result of the step keeps elements of a source, on whatever way.
+  /// Returns whether a result of the step keeps elements of a source, on any way.
   bool reaches(unsigned source, unsigned result) const {
     return sets.contains(kept.ofResults[result], source);
   }
-  /// Whether a result of the step has a sign from a source, on whatever way.
+  /// Returns whether a result of the step has a sign from a source, on any way.
   bool signs(unsigned source, unsigned result) const {
     return sets.contains(signedBy.ofResults[result], source);
   }
-  /// Whether a result of the step keeps elements of a source with their signs, on whatever way.
+  /// Returns whether a result of the step keeps elements of a source with their signs, on any way.
   bool reachesWithSigns(unsigned source, unsigned result) const {
     return sets.contains(keptSigned.ofResults[result], source);
   }
-  /// The step's results that keep elements of an exchange, and those that have a sign from it, on whatever
-  /// way, in order.
+  /// Returns the step's results that keep elements of an exchange, and those that have a sign from it, on
+  /// whatever way, in order.
   llvm::ArrayRef<unsigned> getReachedResults(unsigned exchange) const { return kept.byExchange[exchange]; }
   llvm::ArrayRef<unsigned> getSignedResults(unsigned exchange) const { return signedBy.byExchange[exchange]; }
-  /// Whether the operand of exchange `to` keeps elements of exchange `from`, on whatever way.
+  /// Returns whether the operand of exchange `to` keeps elements of exchange `from`, on any way.
   bool passesOn(unsigned from, unsigned to) const {
     return sets.contains(kept.ofExchanges[to], getSource(from));
   }
   bool passesOnWithSigns(unsigned from, unsigned to) const {
     return sets.contains(keptSigned.ofExchanges[to], getSource(from));
   }
-  /// Whether the operand of an exchange keeps elements of a source, on whatever way.
+  /// Returns whether the operand of an exchange keeps elements of a source, on any way.
   bool carries(unsigned exchange, unsigned source) const {
     return sets.contains(kept.ofExchanges[exchange], source);
   }
-  /// The arguments that elements of an exchange are added to somewhere, or subtracted from; one bit for each
-  /// source.
+  /// Returns the arguments that elements of an exchange are added to somewhere, or subtracted from; one bit
+  /// for each source.
   llvm::BitVector getSummands(unsigned exchange) const;
 
 private:
@@ -114,14 +116,14 @@ private:
   void visitRegions(mlir::Operation &op, llvm::ArrayRef<RegionEdge> edges);
   bool pass(const RegionEdge &edge, SourceSet choice);
   void visitPlain(mlir::Operation &op);
-  /// The union of what `operands` have, as an op passes it on that has its sign from them.
+  /// Returns the union of the sources of `operands`, as an op passes it on that has its sign from them.
   SourceSet getSignedBy(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands,
                         SourceSet Sources::*relation);
   void meet(mlir::Operation &op, Sources &made);
   bool add(mlir::Value value, const Sources &more);
 
-  /// A relation of values to sources, closed over exchanges: what an exchange's operand has from a source,
-  /// its result has.
+  /// A relation of values to sources, closed over exchanges: the sources of an exchange's operand are sources
+  /// of its result.
   struct Closure {
     llvm::SmallVector<SourceSet> ofExchanges; ///< of their operands
     llvm::SmallVector<SourceSet> ofResults;
@@ -138,12 +140,12 @@ private:
   SourceSet allArguments = 0;
   SourceSet allExchanges = 0;
   llvm::DenseMap<mlir::Operation *, unsigned> firstExchange;
-  /// The arguments that the operand of each exchange keeps elements of, on whatever way.
+  /// The arguments that the operand of each exchange keeps elements of, on any way.
   llvm::SmallVector<SourceSet> carriedArguments;
   llvm::DenseMap<mlir::Value, Sources> sources;
   /// Operands of exchanges, under their own numbers.
   llvm::DenseMap<mlir::Value, SourceSet> inputSources;
-  /// What was kept on both sides of additions.
+  /// The sources whose elements were kept on the two sides of each addition.
   llvm::SetVector<std::pair<SourceSet, SourceSet>> sums;
   Closure kept;
   Closure signedBy;

@@ -7,7 +7,7 @@
 
 #include "StepState.h"
 
-#include "Feeding.h"
+#include "StateFeeds.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
@@ -22,7 +22,8 @@ RankedTensorType cgx::getStaticFloatTensor(Type type) {
                                                                                       : RankedTensorType();
 }
 
-/// That of both parts of complex numbers side by side; null where there are none, or of unknown number.
+/// Returns the type in which both parts of complex numbers stand side by side; null if the elements are not
+/// complex, or their number is not static.
 static RankedTensorType getTypeOfParts(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto element = tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : ComplexType();
@@ -33,14 +34,14 @@ static RankedTensorType getTypeOfParts(Type type) {
   return RankedTensorType::get(shape, element.getElementType());
 }
 
-/// `arg3` or `result0`, which the import gives to what has no name.
+/// Returns whether the name is `arg3` or `result0`, which the import gives to values without one.
 static bool isPlaceholder(StringRef name) {
   unsigned number = 0;
   return name.empty() ||
          ((name.consume_front("arg") || name.consume_front("result")) && !name.getAsInteger(10, number));
 }
 
-/// The path below `result[0]`: a step that returns several subtrees numbers them.
+/// Returns the path below `result[0]`: a step that returns several subtrees numbers them.
 static TreePath getPathBelowResult(StringRef name) {
   TreePath path = TreePath::parse(name);
   if (!path.keys.empty() && path.keys.front().kind == TreeKey::Kind::Index)

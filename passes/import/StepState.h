@@ -17,40 +17,39 @@
 
 namespace cgx {
 
-/// The arguments of a step in the per-rank form: their paths in the Python tree
-/// and the results that feed them. In a step where none does, a result stands for
-/// the argument of its name: gradients are returned like that.
+/// The arguments of a step in the per-rank form: their paths in the Python tree and the results that feed
+/// them. In a step without feeds, a result stands for the argument of its name, as gradients are returned.
 class StepState {
 public:
   explicit StepState(mlir::func::FuncOp step);
 
   unsigned getArgumentCount() const { return paths.size(); }
-  /// The argument that a result feeds.
+  /// Returns the argument that a result feeds.
   std::optional<unsigned> getFedArgument(unsigned result) const { return feeds[result]; }
-  /// The result that feeds an argument; such an argument is state, another data.
+  /// Returns the result that feeds an argument; such an argument is state, another data.
   std::optional<unsigned> getFeedingResult(unsigned argument) const { return fedBy[argument]; }
   bool isState(unsigned argument) const { return fedBy[argument].has_value(); }
 
-  /// The path of an argument. One without a name of its own, in a text without
+  /// Returns the path of an argument. One without a name of its own, in a text without
   /// locations, has that of the result that feeds it.
   const TreePath &getPath(unsigned argument) const { return paths[argument]; }
-  /// Its path says that it is a parameter: a key or the root contains "param".
+  /// Returns whether its path says that it is a parameter: a key or the root contains "param".
   bool isCalledParameter(unsigned argument) const;
-  /// The number of keys that the paths of two arguments have in common at their
+  /// Returns the number of keys that the paths of two arguments have in common at their
   /// ends: `opt_state[0].mu['l1']['w']` and `params['l1']['w']` have two.
   unsigned getCommonSuffix(unsigned argument, unsigned other) const;
 
-  /// The type of an argument if it is a tensor of floating-point numbers of
+  /// Returns the type of an argument if it is a tensor of floating-point numbers of
   /// static shape, else null.
   mlir::RankedTensorType getFloatType(unsigned argument) const {
     return isComplex[argument] ? mlir::RankedTensorType() : types[argument];
   }
 
-  /// The same, or, if it is one of complex numbers, the type that it travels in: both parts side by side, in
-  /// a last dimension of 2.
+  /// Returns the type of an argument as above; complex numbers are supported too, in the type that they
+  /// travel in: both parts side by side, in a last dimension of 2.
   mlir::RankedTensorType getNumberType(unsigned argument) const { return types[argument]; }
 
-  /// The shape of an argument with a number type as a parameter: without the device axis, a
+  /// Returns the shape of an argument with a number type as a parameter: without the device axis, a
   /// first dimension that is split to size 1 (pmap has one everywhere), and without that of complex numbers'
   /// parts.
   llvm::ArrayRef<int64_t> getParameterShape(unsigned argument) const {
@@ -69,7 +68,7 @@ private:
   llvm::SmallVector<std::optional<unsigned>> fedBy;
 };
 
-/// `type` if it is a tensor of floating-point numbers of static shape, else null.
+/// Returns `type` if it is a tensor of floating-point numbers of static shape, else null.
 mlir::RankedTensorType getStaticFloatTensor(mlir::Type type);
 
 } // namespace cgx

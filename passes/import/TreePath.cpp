@@ -1,4 +1,4 @@
-//===-- TreePath.cpp - where a tensor stands in a Python tree ---------*- C++ -*-===//
+//===-- TreePath.cpp - paths of tensors in a Python tree -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===-- TreePath.h - where a tensor stands in a Python tree -----------*- C++ -*-===//
+//===-- TreePath.h - paths of tensors in a Python tree ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,7 +36,7 @@ struct TreePath {
   /// Reads a path; a text that is none becomes a root without keys.
   static TreePath parse(llvm::StringRef text);
 
-  /// The name of the layer that a tensor at this path is: the keys joined by
+  /// Returns the name of the layer that a tensor at this path is: the keys joined by
   /// '/', without the root, which only names a variable of the script. A path
   /// without keys is named by its root.
   std::string getLayerName() const;

@@ -20,21 +20,21 @@
 
 namespace cgx {
 
-/// The workers: what trains by itself between outer steps, a rank or all ranks with equal coordinates along
-/// some axes of the mesh.
+/// The workers, which train by themselves between outer steps: ranks, or sets of ranks with equal coordinates
+/// along some axes of the mesh.
 class Workers {
 public:
   Workers(MeshAttr mesh, llvm::ArrayRef<mlir::Attribute> axes);
 
-  /// Ranks of the same place in each worker.
+  /// Returns the groups of ranks that have the same place in each worker.
   GroupsAttr getGroups() const { return groups; }
   int64_t getCount() const { return groups.getLargestSize(); }
 
-  /// Whether what travels in these groups stays inside of a worker. Between workers it travels also where
-  /// there is but one.
+  /// Returns whether data that travels in these groups stays inside of a worker. With a single worker, the
+  /// groups between workers still count as outside.
   bool isInside(GroupsAttr other) const;
 
-  /// The parts of each group that are inside of one worker, if each worker has an equal part in it.
+  /// Returns the parts of each group that are inside of one worker, if each worker has an equal part in it.
   std::optional<llvm::SmallVector<llvm::SmallVector<int64_t>>> split(GroupsAttr other) const;
 
 private:
@@ -47,7 +47,8 @@ private:
 /// whole.
 class Divergence {
 public:
-  /// `agrees`: whether the results of an op are equal on the ranks whatever its operands are.
+  /// Finds the values that diverge. `agrees` tells whether the results of an op are equal on the ranks
+  /// whatever its operands are.
   Divergence(mlir::func::FuncOp step, const StepState &state, llvm::ArrayRef<mlir::Value> sources,
              llvm::function_ref<bool(mlir::Operation &)> agrees);
 

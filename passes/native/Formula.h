@@ -1,4 +1,4 @@
-//===-- Formula.h - Arithmetic as one would write it ------------------*- C++ -*-===//
+//===-- Formula.h - Formulas that emit arithmetic --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,8 +19,8 @@ namespace cgx {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A float, or a vector of them, on which operators emit arithmetic. Numbers take the type of what they
-/// are combined with.
+/// A float, or a vector of them, on which operators emit arithmetic. Numbers take the type of the other
+/// operand.
 struct Term {
   mlir::ImplicitLocOpBuilder *b;
   mlir::Value value;
@@ -44,10 +44,10 @@ struct Term {
   Term operator/(double number) const { return *this / of(number); }
   Term operator-() const { return of(mlir::arith::NegFOp::create(*b, value)); }
 
-  /// A function of the math dialect.
+  /// Applies a function of the math dialect.
   template <typename OpTy> Term apply() const { return of(OpTy::create(*b, value)); }
   template <typename OpTy> Term apply(Term other) const { return of(OpTy::create(*b, value, other.value)); }
-  /// this * factor + summand, rounded once.
+  /// Returns this * factor + summand, rounded once.
   Term fma(Term factor, Term summand) const {
     return of(mlir::math::FmaOp::create(*b, value, factor.value, summand.value));
   }
@@ -63,25 +63,25 @@ struct Term {
   mlir::Value operator>(double number) const { return compare(mlir::arith::CmpFPredicate::OGT, number); }
   mlir::Value operator==(double number) const { return compare(mlir::arith::CmpFPredicate::OEQ, number); }
   mlir::Value isNaN() const { return compare(mlir::arith::CmpFPredicate::UNO, *this); }
-  /// Whether the value has no fraction; so have the infinities.
+  /// Returns whether the value has no fraction; infinities have none.
   mlir::Value isWhole() const {
     return compare(mlir::arith::CmpFPredicate::OEQ, apply<mlir::math::FloorOp>());
   }
 
-  /// This where the condition holds.
+  /// Returns this where the condition holds, else `otherwise`.
   Term where(mlir::Value condition, Term otherwise) const {
     return of(mlir::arith::SelectOp::create(*b, condition, value, otherwise.value));
   }
   Term where(mlir::Value condition, double otherwise) const { return where(condition, of(otherwise)); }
 
-  /// The polynomial in this with these coefficients, that of the highest power first.
+  /// Returns the polynomial in this with these coefficients, that of the highest power first.
   Term polynomial(llvm::ArrayRef<double> coefficients) const {
     Term sum = of(coefficients.front());
     for (double coefficient : coefficients.drop_front())
       sum = sum * *this + coefficient;
     return sum;
   }
-  /// The same, each step rounded once.
+  /// Evaluates the polynomial with one rounding per step.
   Term fusedPolynomial(llvm::ArrayRef<double> coefficients) const {
     Term sum = of(coefficients.front());
     for (double coefficient : coefficients.drop_front())

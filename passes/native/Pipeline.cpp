@@ -36,20 +36,20 @@ namespace cgx {
 
 namespace {
 
-/// StableHLO and cgx to linalg and runtime operations on tensors.
+/// Lowers StableHLO and cgx to linalg and runtime operations on tensors.
 void buildTensorStage(OpPassManager &manager) {
   // A step that was imported has none left. Functions are copied to where they are called, within a bound.
   manager.addPass(createInlineFunctionsPass());
-  // What it drops is neither in the manifest nor in the code.
+  // Dropped callbacks appear neither in the manifest nor in the code.
   manager.addPass(createDropCallbacksPass());
-  // Leaves fewer kinds of operations to all that follows, and no use of comparators outside.
+  // Expansion leaves fewer kinds of operations to all later passes, and no use of comparators outside.
   manager.addPass(createExpandOperationsPass());
   manager.addPass(createSymbolDCEPass());
-  // What libraries compute takes complex numbers as they are; everything below knows real ones only, the
-  // manifest included.
+  // Library calls take complex numbers directly; everything after, the manifest included, knows real ones
+  // only.
   manager.addPass(createCallLibrariesPass());
   manager.addPass(createExpandComplexPass());
-  // Before anything else: what the manifest says is lost further down.
+  // The manifest comes before anything else, since later passes lose the facts that it states.
   manager.addPass(createEmitManifestPass());
   manager.addPass(createSymbolDCEPass());
   // Equal broadcasts and constants come from every traced primitive.
@@ -58,7 +58,7 @@ void buildTensorStage(OpPassManager &manager) {
   manager.addPass(createFoldTransposesPass());
   manager.addPass(createLowerCollectivesPass());
   manager.addPass(createStablehloToLinalgPass());
-  // Takes out products before fusion could pull their operands' producers into the loops.
+  // Products are extracted before fusion could pull their operands' producers into the loops.
   manager.addPass(createMatmulToBlasPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -67,13 +67,13 @@ void buildTensorStage(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
-/// Tensors to buffers, which the caller or the scratch memory owns.
+/// Lowers tensors to buffers, which the caller or the scratch memory owns.
 void buildBufferStage(OpPassManager &manager) {
-  // Last on tensors: simplifications could turn a computed value into one that is carried.
+  // This is the last pass on tensors: simplifications could turn a computed value into one that is carried.
   manager.addPass(createCarryLoopValuesPass());
-  // All that follows compares what shares memory.
+  // Later passes compare values that share memory, so empty tensors are separated first.
   manager.addPass(createSeparateEmptyTensorsPass());
-  // Lets the last operation before a slice write to it. Not after the next pass: it would also compute
+  // This lets the last operation before a slice write to it. After the next pass it would also compute
   // several results in the buffer of one.
   manager.addPass(createComputeInSlicesPass());
   manager.addPass(createDestinationPassingPass());
@@ -87,9 +87,10 @@ void buildBufferStage(OpPassManager &manager) {
   manager.addPass(createExpandCopiesPass());
 }
 
-/// Buffers to the LLVM dialect.
+/// Lowers buffers to the LLVM dialect.
 void buildLLVMStage(OpPassManager &manager) {
-  // On whole loops, and before functions become polynomials, which then are polynomials of vectors.
+  // Reductions are vectorized in whole loops, and before functions become polynomials, which then are
+  // polynomials of vectors.
   manager.addPass(createVectorizeReductionsPass());
   // f16 and bf16 are storage types: their arithmetic is that of f32.
   arith::ArithEmulateUnsupportedFloatsOptions floats;
@@ -97,14 +98,14 @@ void buildLLVMStage(OpPassManager &manager) {
   floats.targetTypeStr = "f32";
   manager.addPass(math::createMathExtendToSupportedTypes());
   manager.addPass(arith::createArithEmulateUnsupportedFloats(floats));
-  // At once: canonicalization would leave roundings out.
+  // Roundings are kept at once, since canonicalization would drop them.
   manager.addPass(createKeepRoundingsPass());
   manager.addPass(createApproximateMathPass());
   manager.addPass(createConvertLinalgToLoopsPass());
   manager.addPass(createEmitRuntimeCallsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  // Once loops are loops and calls are calls, and before views become arithmetic on addresses.
+  // Loops are outlined when calls are lowered, and before views become arithmetic on addresses.
   manager.addPass(createOutlineLoopsPass());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;

@@ -1,4 +1,4 @@
-//===-- AssignCodecs.cpp - A codec for all that may be compressed -------===//
+//===-- AssignCodecs.cpp - Assigns codecs to operands ---------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The rules are those of cgx/layers/AssignCodecs.h; here is what only the program can say: where rows of a
-// table go.
+// The rules are those of cgx/layers/AssignCodecs.h. This file adds the facts that only the program has: where
+// rows of a table go.
 
 #include "cgx/Passes/CodecOptions.h"
 #include "cgx/Passes/LayerTable.h"

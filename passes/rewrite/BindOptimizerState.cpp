@@ -1,4 +1,4 @@
-//===-- BindOptimizerState.cpp - Bind to codecs what they read ---------------===//
+//===-- BindOptimizerState.cpp - Binds optimizer state to codecs ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -46,8 +46,8 @@ struct BindOptimizerState : impl::BindOptimizerStatePassBase<BindOptimizerState>
 private:
   static bool reads(Attribute codec) { return cast<CodecAttrInterface>(codec).readsKept(Kept::Parameter); }
 
-  /// At the beginning of the step, whose arguments stay as they are until it ends: wherever the collective is
-  /// started.
+  /// Binds the state at the beginning of the step, whose arguments are unchanged until it ends, wherever the
+  /// collective is started.
   static LogicalResult bind(CollectiveOpInterface op, const OptimizerState &state, func::FuncOp step) {
     for (auto [i, codec] : llvm::enumerate(op.getCodecs())) {
       if (!reads(codec))

@@ -1,4 +1,4 @@
-//===-- CarrySampleIds.cpp - Activations travel with their samples' ids ---===//
+//===-- CarrySampleIds.cpp - Sends sample ids with activations ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whose changes are sent, both ends must know. The ids travel beside the activation, four bytes a sample, so
-// that a receiver need not be told by the compiler what the sender's schedule was: in GPipe a stage takes
-// either its own microbatch or what arrived, and its ids are either those of the microbatch or those that
-// arrived.
+// Both ends must know to which samples the changes belong. The ids are sent beside the activation, four bytes
+// a sample, so that a receiver need not be told by the compiler what the sender's schedule was: in GPipe a
+// stage takes either its own microbatch or the one that arrived, and its ids are those of the one that it
+// takes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ namespace {
 
 using namespace mlir;
 
-/// An argument's path in the tree, its keys joined by '/': of `batch['ids']`, "ids".
+/// Returns an argument's path in the tree, its keys joined by '/': of `batch['ids']`, "ids".
 std::string keysOf(StringRef name) {
   std::string keys;
   bool isKey = false;
@@ -43,7 +43,7 @@ std::string keysOf(StringRef name) {
   return keys.empty() ? name.str() : keys;
 }
 
-/// Whether changes of samples are sent: of gathered parts there are no ids.
+/// Returns whether changes of samples are sent. Gathered parts have no sample ids.
 bool sendsChanges(CollectiveOpInterface op) {
   return !isa<AllGatherOp>(op) && llvm::any_of(op.getCodecs(), llvm::IsaPred<DeltaAttr>);
 }
@@ -70,7 +70,7 @@ struct CarrySampleIds : impl::CarrySampleIdsPassBase<CarrySampleIds> {
   }
 
 private:
-  /// It was given its ids before.
+  /// Returns whether the collective got its ids before.
   static bool isIds(CollectiveOpInterface op) {
     return op.getInputType(op.getInputs().size() - 1).getElementType().isInteger(32);
   }
@@ -107,7 +107,7 @@ private:
     return failure();
   }
 
-  /// The argument that has the ids: of the name that was given, or of one that says so.
+  /// Returns the argument that has the ids: of the name that was given, or of one that says so.
   FailureOr<unsigned> findIds(FunctionOpInterface step, PermuteOp op) {
     SmallVector<std::string> integers;
     SmallVector<unsigned> found;

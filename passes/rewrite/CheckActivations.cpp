@@ -1,4 +1,4 @@
-//===-- CheckActivations.cpp - Activations that travel for weights --------===//
+//===-- CheckActivations.cpp - Activations that are communicated in place of weights ===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,16 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A rank has its part of the batch, x, and its part of a weight, w, both split along one axis. Of
+// A rank has its part of the batch, x, and its part of a weight, w, both split along one axis. There are
+// three ways to multiply them:
 //
-//   x . all_gather(w)                  the weight travels, and each rank goes on with its part of the batch
-//   all_gather(x) . w                  the activation travels, before
-//   all_reduce(slice(x) . w)           or behind the product
+//   x . all_gather(w)                  the weight is communicated, and each rank computes on its part of the
+//   batch all_gather(x) . w                  the activation is communicated, before all_reduce(slice(x) . w)
+//   or after the product
 //
-// the first is what sharded data parallelism means. A partitioner takes what it holds for cheaper.
+// The first is that of sharded data parallelism. A partitioner takes the one that it estimates to be
+// cheapest.
 //
-// An axis that splits samples inside (sequences) is one of model parallelism: there the activations are meant
-// to travel, gathered before products and scattered behind them.
+// An axis that splits within samples (sequences) is one of model parallelism: there the activations are meant
+// to be communicated, gathered before products and scattered after them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +41,7 @@ using namespace mlir;
 
 bool isContraction(Operation *op) { return isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op); }
 
-/// Gives elements another place or type, and nothing else.
+/// Returns whether the op only gives elements another place or type.
 bool isLayout(Operation *op) {
   return isa<stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::ConvertOp, stablehlo::BroadcastInDimOp>(
       op);
@@ -49,7 +51,7 @@ int64_t getBytes(RankedTensorType type) {
   return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
 }
 
-/// An activation that travels, and the weight that could in its place.
+/// An activation that travels, and the weight that could travel in its place.
 struct TravellingActivation {
   CollectiveOpInterface op;
   int64_t bytes;
@@ -73,7 +75,7 @@ public:
 
   AxisSet getDataAxes() const { return state.empty() ? 0 : dataAxes; }
 
-  /// `value` is a part of a weight that is split along one of `axes`: the argument, however laid out.
+  /// Returns the weight that is split along one of `axes` and of which `value` is a part, however laid out.
   BlockArgument findWeight(Value value, AxisSet axes) {
     while (value.getDefiningOp() && isLayout(value.getDefiningOp()))
       value = value.getDefiningOp()->getOperand(0);
@@ -84,8 +86,8 @@ public:
     return argument;
   }
 
-  /// The weight of which `value` is a piece that a loop may take, if the step updates it; null if there is
-  /// none.
+  /// Returns the weight of which `value` is a piece that a loop may take, if the step updates it; null if
+  /// there is none.
   BlockArgument findUpdatedWeight(Value value) {
     while (true) {
       Operation *op = value.getDefiningOp();
@@ -105,7 +107,7 @@ public:
     }
   }
 
-  /// What the weight is called, and its bytes as a whole.
+  /// Returns the weight's name and its bytes as a whole.
   std::string describe(BlockArgument weight) {
     unsigned i = weight.getArgNumber();
     auto name = step.getArgAttrOfType<StringAttr>(i, kNameAttrName);
@@ -116,8 +118,8 @@ public:
   }
 
 private:
-  /// The axes along which an argument of data is split into samples. Those are along its first dimension, but
-  /// where an axis of data alone splits another one, they are along that: `[sequence, batch]`.
+  /// Returns the axes along which an argument of data is split into samples. Those are along its first
+  /// dimension, but where an axis of data alone splits another one, they are along that: `[sequence, batch]`.
   AxisSet getSampleAxes(unsigned argument) {
     SmallVector<AxisSet> dimensions = getAxesOfDimensions(argument);
     auto isOfDataAlone = [&](AxisSet axes) { return (axes & ~stateAxes) != 0; };
@@ -142,7 +144,7 @@ private:
     return axes;
   }
 
-  /// For each dimension of an argument the axes that split it.
+  /// Returns, for each dimension of an argument, the axes that split it.
   SmallVector<AxisSet> getAxesOfDimensions(unsigned argument) {
     SmallVector<AxisSet> axes;
     if (auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttrName))
@@ -219,8 +221,8 @@ private:
       report(exchanges, bytes, grid.describe(axes), arguments);
   }
 
-  /// A weight that is gathered along an axis of the data, and whose gradient is not reduced: what it is made
-  /// of was brought to where the weight is.
+  /// Returns a weight that is gathered along an axis of the data, and whose gradient is not reduced: the
+  /// values that it is computed from were brought to the weight's ranks.
   static BlockArgument findWeightWithoutGradient(FunctionOpInterface step, StepArguments &arguments,
                                                  RankGrid &grid) {
     llvm::DenseSet<StringRef> reduced;
@@ -242,7 +244,7 @@ private:
     return {};
   }
 
-  /// The weight with which a gathered activation is multiplied.
+  /// Returns the weight with which a gathered activation is multiplied.
   static BlockArgument findUsedWith(Value gathered, StepArguments &arguments, AxisSet axes) {
     SmallVector<Value> worklist{gathered};
     while (!worklist.empty())
@@ -257,7 +259,7 @@ private:
     return {};
   }
 
-  /// The weight in the product that is summed over ranks.
+  /// Returns the weight in the product that is summed over ranks.
   static BlockArgument findMadeWith(Value summed, StepArguments &arguments, AxisSet axes) {
     while (summed.getDefiningOp() && isLayout(summed.getDefiningOp()))
       summed = summed.getDefiningOp()->getOperand(0);

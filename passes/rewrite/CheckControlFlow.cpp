@@ -25,7 +25,7 @@ namespace {
 
 using namespace mlir;
 
-/// What the user calls an argument of the step.
+/// Returns the user's name for an argument of the step.
 std::string getUserName(BlockArgument argument) {
   auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
   auto name =
@@ -38,7 +38,7 @@ bool saysHowItIsSplit(BlockArgument argument) {
   return function && function.getArgAttr(argument.getArgNumber(), kShardingAttrName);
 }
 
-/// A collective as a message names it.
+/// Returns a collective as a message names it.
 std::string describe(CommunicationOpInterface op) {
   std::string text = op->getName().stripDialect().str() + " with id " + std::to_string(op.getId());
   auto collective = dyn_cast<CollectiveOpInterface>(op.getOperation());
@@ -47,7 +47,8 @@ std::string describe(CommunicationOpInterface op) {
   return text;
 }
 
-/// What decides whether the ranks meet in `op`: in a region of it, or for what it starts.
+/// Returns the values that decide whether the ranks meet in `op`: in a region of it, or for the collective
+/// that it starts.
 SmallVector<Value> getConditions(Operation *op) {
   if (auto start = dyn_cast<StartOp>(op))
     return start.getCondition() ? SmallVector<Value>{start.getCondition()} : SmallVector<Value>{};
@@ -84,7 +85,8 @@ struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
   }
 
 private:
-  /// Whether a collective in a region of `decision` may be reached by some ranks of its group only.
+  /// Reports a collective in a region of `decision` that only some ranks of its group may reach, and returns
+  /// whether there is one.
   bool check(Operation *decision, Value condition, Replication &replication) {
     CommunicationOpInterface first;
     unsigned others = 0;
@@ -126,7 +128,7 @@ private:
       diagnostic.attachNote(collective.getLoc()) << "the first collective is here";
   }
 
-  /// Where the ranks become different.
+  /// Notes where the ranks become different.
   static void noteSource(InFlightDiagnostic &diagnostic, Value source) {
     Diagnostic &note = diagnostic.attachNote(source.getLoc());
     if (auto argument = dyn_cast<BlockArgument>(source)) {

@@ -1,4 +1,4 @@
-//===-- ChooseAlgorithms.cpp - Which messages an all-reduce is made of ----===//
+//===-- ChooseAlgorithms.cpp - Chooses the algorithms of all-reduces ------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

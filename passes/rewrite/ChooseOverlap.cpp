@@ -1,4 +1,4 @@
-//===-- ChooseOverlap.cpp - Whether ranks exchange while they compute -----===//
+//===-- ChooseOverlap.cpp - Decides whether collectives overlap -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Makes the program both ways, in two modules side by side, and keeps the one that takes less time.
+// Compiles the program both ways, in two modules side by side, and keeps the one that takes less time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace {
 
 using namespace mlir;
 
-/// What overlap must gain to be worth the memory of what travels: less is within the error of the model.
+/// The least gain that is worth the memory of overlap: a smaller one is within the error of the model.
 constexpr double kLeastGain = 0.05;
 
 struct ChooseOverlap : impl::ChooseOverlapPassBase<ChooseOverlap> {

@@ -14,7 +14,7 @@ namespace cgx {
 
 using namespace mlir;
 
-/// Of the largest group, which ends last.
+/// Returns the number of ranks of the largest group, which completes last.
 static uint32_t countRanks(GroupsAttr groups) {
   size_t ranks = 0;
   for (DenseI64ArrayAttr row : groups.getRows())
@@ -22,8 +22,8 @@ static uint32_t countRanks(GroupsAttr groups) {
   return ranks;
 }
 
-/// A permute whose ranks send to one each, or any other collective between the ranks of its largest group;
-/// and the rank that sends the most.
+/// Returns a permute whose ranks send to one each, or any other collective between the ranks of its largest
+/// group; and the rank that sends the most.
 static std::pair<cgx_collective, int64_t> describe(CollectiveOpInterface op, cgx_pair &pair) {
   cgx_collective collective = {};
   collective.kind = toLayerCollective(op).kind;
@@ -48,7 +48,7 @@ static std::pair<cgx_collective, int64_t> describe(CollectiveOpInterface op, cgx
   return {collective, 0};
 }
 
-/// Between the hosts that the machine file describes.
+/// Returns the seconds of a collective between the hosts that the machine file describes.
 static double getSeconds(const layers::Collective &collective, const std::vector<layers::Codec> &codecs,
                          const layers::Machine &machine) {
   if (collective.algorithm != CGX_ALGORITHM_AUTO)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The cost model of `cgx/cost.h`, for ops.
+// This applies the cost model of `cgx/cost.h` to ops.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_PASSES_REWRITE_COLLECTIVECOST_H
@@ -22,8 +22,8 @@ struct CollectiveCost {
   double busy = 0;    ///< of these, how long a core of each rank encodes, adds up and decodes
 };
 
-/// Of a collective of any kind. Of an all-reduce whose algorithm is open, the fastest, without codecs where
-/// that is faster.
+/// Returns the cost of a collective of any kind. An all-reduce whose algorithm is open costs what its fastest
+/// one does, without codecs where that is faster.
 CollectiveCost getCost(CollectiveOpInterface op, const layers::Machine &machine);
 
 } // namespace cgx

@@ -31,7 +31,7 @@ bool isDecomposed(AllReduceOp op) {
          op.getGroups().getUniformSize();
 }
 
-/// One operand by scatter-reduce-allgather: the value of its result.
+/// Decomposes one operand by scatter-reduce-allgather, and returns the value of its result.
 Value decompose(OpBuilder &builder, AllReduceOp op, unsigned operand) {
   Location location = op.getLoc();
   Value input = op.getInputs()[operand];

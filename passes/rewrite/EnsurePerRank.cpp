@@ -1,4 +1,4 @@
-//===-- EnsurePerRank.cpp - Import what is not imported -------------------===//
+//===-- EnsurePerRank.cpp - Imports steps that are not imported yet -------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- FilterLayers.cpp - Which operands must stay exact, and why --------===//
+//===-- FilterLayers.cpp - Operands that must stay uncompressed -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The rules are those of cgx/layers/FilterLayers.h; here is what only the program can say: which vectors
-// travel as one.
+// The rules are those of cgx/layers/FilterLayers.h. This file adds the facts that only the program has: which
+// vectors hold several parameters.
 
 #include "cgx/layers/FilterLayers.h"
 #include "cgx/Passes/LayerTable.h"

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 //
 // A pipeline hands activations from stage to stage in a loop of ticks (GPipe): a permute in a loop, whose
-// result goes into its operand a tick later. The backward pass is another loop, after it, that hands what it
-// computes the other way, or, one forward and one backward at a time (1F1B), the same loop does. A permute
-// around a ring has a pair for the edge from the last stage to the first, too, on which nobody waits for
-// anything. What goes around a ring unchanged (keys and values of ring attention) goes to all ranks alike,
-// which are no stages.
+// result goes into its operand a tick later. The backward pass is another loop, after it, that hands its
+// results the other way; with one forward and one backward at a time (1F1B), it is the same loop. A permute
+// around a ring also has a pair for the edge from the last stage to the first, on which nothing is needed.
+// Data that goes around a ring unchanged (keys and values of ring attention) goes to all ranks alike, which
+// are no stages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,10 +36,11 @@ namespace {
 using namespace mlir;
 using Pairs = std::set<std::pair<int64_t, int64_t>>;
 
-/// The loop around an op.
+/// Returns the loop around an op.
 stablehlo::WhileOp loopOf(Operation *op) { return op->getParentOfType<stablehlo::WhileOp>(); }
 
-/// Whether a value is computed from one of some others, within one round of a loop and from round to round.
+/// Finds whether a value is computed from one of some others, within one round of a loop or from round to
+/// round.
 class Descent {
 public:
   explicit Descent(ValueRange sources) : sources(sources.begin(), sources.end()) {}
@@ -65,19 +66,19 @@ private:
   llvm::DenseSet<Value> sources, seen;
 };
 
-/// What is known on each rank of who reads a value, and of what it is.
+/// Knowledge about each rank: which values it reads, and which of them are zero.
 class RankKnowledge {
 public:
   explicit RankKnowledge(ModuleOp module) : values(module) {}
 
-  /// Nothing that a rank computes depends on the value, in this round or a later one: whatever reads it
-  /// chooses something else there.
+  /// Returns whether nothing that a rank computes depends on the value, in this round or a later one:
+  /// whatever reads it chooses something else there.
   bool isUnused(Value value, int64_t rank) {
     std::set<const void *> seen;
     return isUnused(value, rank, seen);
   }
 
-  /// All elements are zeros on a rank, in every round.
+  /// Returns whether all elements are zeros on a rank, in every round.
   bool isZero(Value value, int64_t rank) {
     std::set<const void *> seen;
     return isZero(value, rank, seen);
@@ -104,7 +105,7 @@ private:
     return false;
   }
 
-  /// What a rank chooses, if that depends on nothing but the rank.
+  /// Returns the choice of a rank, if that depends on nothing but the rank.
   std::optional<bool> choiceOf(stablehlo::SelectOp select, int64_t rank) {
     Value predicate = throughRegions(select.getPred());
     if (auto broadcast = predicate.getDefiningOp<stablehlo::BroadcastInDimOp>();
@@ -170,13 +171,13 @@ struct FindPipelines : impl::FindPipelinesPassBase<FindPipelines> {
   }
 
 private:
-  /// Its result goes into its operand a round later.
+  /// Returns whether its result goes into its operand a round later.
   static bool isRecurrent(PermuteOp op) {
     return op.getInputs().size() == 1 && loopOf(op) &&
            Descent(op->getResults()).reaches(op.getInputs().front());
   }
 
-  /// Hands on what came a round before, as it came.
+  /// Returns whether the op hands on a value of the round before, unchanged.
   static bool isRotation(PermuteOp op) {
     auto argument = dyn_cast<BlockArgument>(unmoved(op.getInputs().front()));
     auto loop = argument ? dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp()) : nullptr;
@@ -209,8 +210,9 @@ private:
     return pairs;
   }
 
-  /// Another loop of as many ticks, later, and computed from what the forward loop left; or the same loop,
-  /// and computed from what went forward, but not the other way round.
+  /// Returns whether an edge is the backward one of another. It is in a later loop of as many ticks, and
+  /// computed from the results of the forward loop; or it is in the same loop, and computed from the forward
+  /// edge, but not the reverse.
   static bool isBackwardOf(PermuteOp backward, PermuteOp forward) {
     LayerKind kind = layerOf(backward).getKind();
     if ((kind != LayerKind::Activation && kind != LayerKind::ActivationGradient &&
@@ -225,7 +227,8 @@ private:
            !Descent(backward->getResults()).reaches(forward.getInputs().front());
   }
 
-  /// Of a loop that hands activations and their gradients on, which may stand in any order.
+  /// Returns whether an edge is a backward one in a loop that hands on activations and their gradients, which
+  /// may stand in any order.
   static bool isBackwardInLoop(PermuteOp op, ArrayRef<PermuteOp> others) {
     return llvm::any_of(others, [&](PermuteOp other) {
       return loopOf(other) == loopOf(op) && isAnActivation(other) && !isRotation(other) &&
@@ -247,8 +250,8 @@ private:
     cast<CollectiveOpInterface>(op.getOperation()).setLayersAttr(ArrayAttr::get(op.getContext(), {made}));
   }
 
-  /// Who is no target gets zeros: a pair that carries zeros needs no message, and neither does one that
-  /// nobody reads.
+  /// Drops pairs that need no message: those that carry zeros, since a rank that is no target gets zeros, and
+  /// those that are not read.
   static void dropUnusedPairs(PermuteOp op, RankKnowledge &knowledge) {
     SmallVector<int64_t> kept;
     SmallVector<Attribute> sends;

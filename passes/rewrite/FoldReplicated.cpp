@@ -1,4 +1,4 @@
-//===-- FoldReplicated.cpp - Do not reduce what is already equal ----------===//
+//===-- FoldReplicated.cpp - Removes reductions of equal values -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,11 +12,11 @@
 //   all_reduce mean(x) = x,   max(x) = x,   min(x) = x
 //   broadcast(x)       = x
 //
-// Each all-reduce of n bytes that goes saves 2 n (N - 1) / N bytes that leave each
-// rank. `product` (x to the power N) does not occur in training steps and stays.
+// Each removed all-reduce of n bytes saves 2 n (N - 1) / N bytes that leave each rank. `product` (x to the
+// power N) does not occur in training steps and stays.
 //
-// Equal is only what the program makes so: no argument is believed to be, whatever its sharding says.
-// Were one not, the reduction would be the only thing that brings ranks together.
+// Only values that the program makes equal count: no argument is believed to be, whatever its sharding says.
+// If one were not, the reduction would be the only op that makes ranks equal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ namespace {
 
 using namespace mlir;
 
-/// Whether the pass knows what `op` computes from equal operands of the given type.
+/// Returns whether the pass knows what `op` computes from equal operands of the given type.
 bool canFold(CollectiveOpInterface op, Type elementType) {
   if (isa<BroadcastOp>(op))
     return true;
@@ -60,7 +60,7 @@ Value multiply(OpBuilder &builder, Location location, Value value, int64_t facto
   return stablehlo::MulOp::create(builder, location, type, value, splat);
 }
 
-/// What the collective computes from an operand that is equal on the ranks of each group.
+/// Returns the result of the collective for an operand that is equal on the ranks of each group.
 Value foldOperand(OpBuilder &builder, CollectiveOpInterface op, Value operand, int64_t groupSize) {
   if (op.getReductionKind() != Reduction::Sum)
     return operand;
@@ -73,7 +73,7 @@ struct Fold {
   SmallVector<unsigned> kept; ///< positions of the others
 };
 
-/// Why the operand is equal, as reports show it.
+/// Returns why the operand is equal, for reports.
 std::string getReason(CollectiveOpInterface op, Value operand) {
   if (op.getGroups().isTrivial())
     return "each rank is a group of its own";
@@ -94,8 +94,8 @@ layers::FoldedReduction describe(CollectiveOpInterface op, unsigned number) {
 
 struct FoldReplicated : impl::FoldReplicatedPassBase<FoldReplicated> {
   void runOnOperation() override {
-    // All is decided before anything changes. What a fold puts in a result's place is replicated along
-    // the same axes, so the decisions stand.
+    // All folds are decided before anything changes. The replacement of a result is replicated along the same
+    // axes, so the decisions stay valid.
     SmallVector<Fold> folds = findFolds();
     if (folds.empty())
       return;

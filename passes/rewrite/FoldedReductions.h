@@ -1,4 +1,4 @@
-//===-- FoldedReductions.h - The reductions that were taken away -*- C++ -*-===//
+//===-- FoldedReductions.h - The reductions that were removed --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `cgx-fold-replicated` leaves no op that a report could show. What it took away stands in an attribute of
-// the module, an array of dictionaries.
+// `cgx-fold-replicated` leaves no op that a report could show. The removed reductions are recorded in an
+// attribute of the module, an array of dictionaries.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_PASSES_REWRITE_FOLDEDREDUCTIONS_H
@@ -25,7 +25,7 @@ namespace cgx {
 
 inline constexpr llvm::StringLiteral kFoldedAttrName = "cgx.folded";
 
-/// As an entry of the attribute.
+/// Converts a folded reduction to an entry of the attribute.
 inline mlir::DictionaryAttr toAttribute(const layers::FoldedReduction &folded, mlir::Builder &builder) {
   const auto entry = [&](llvm::StringRef name, llvm::StringRef text) {
     return builder.getNamedAttr(name, builder.getStringAttr(text));
@@ -34,7 +34,8 @@ inline mlir::DictionaryAttr toAttribute(const layers::FoldedReduction &folded, m
                                     entry("operation", folded.operation), entry("reason", folded.reason)});
 }
 
-/// Those of a module. What is no text in an entry, which somebody changed by hand, is "".
+/// Returns the folded reductions of a module. A value that is not text, since someone changed the entry by
+/// hand, reads as "".
 inline std::vector<layers::FoldedReduction> getFoldedReductions(mlir::ModuleOp module) {
   std::vector<layers::FoldedReduction> folded;
   auto entries = module->getAttrOfType<mlir::ArrayAttr>(kFoldedAttrName);

@@ -1,4 +1,4 @@
-//===-- GroupAsAvailable.cpp - Merge what becomes available together ------===//
+//===-- GroupAsAvailable.cpp - Merges all-reduces by availability ---------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,7 +21,8 @@ namespace {
 
 using namespace mlir;
 
-/// The batches of a block, numbered as StageOrder.h says; each has its ops in the order of their places.
+/// Returns the batches of a block, numbered as StageOrder.h says; each has its ops in the order of their
+/// places.
 SmallVector<OpBatch> findBatches(Block &block, uint64_t groupBytes) {
   Places places(block);
   Rounds rounds(block);
@@ -34,7 +35,8 @@ SmallVector<OpBatch> findBatches(Block &block, uint64_t groupBytes) {
   DenseMap<Operation *, size_t> order;
   for (auto [place, op] : llvm::enumerate(getByAvailability(block, places))) {
     order[op] = place;
-    // What this op may need has to come before it, without operands that are to come.
+    // Batches of earlier rounds are closed: this op may need their results, so they must not wait for later
+    // operands.
     open.remove_if([&](auto &entry) {
       bool isEarlier = std::get<0>(entry.first) < rounds.of(op);
       if (isEarlier)
@@ -76,7 +78,7 @@ struct GroupAsAvailable : impl::GroupAsAvailablePassBase<GroupAsAvailable> {
       SmallVector<OpBatch> batches = findBatches(block, groupBytes);
       if (llvm::all_of(batches, [](const OpBatch &batch) { return batch.size() == 1; }))
         return;
-      // Operands of a batch come before it then, and users behind.
+      // Operands of a batch then come before it, and users after it.
       sortByStage(block, batches);
       for (const OpBatch &batch : batches)
         if (batch.size() > 1)

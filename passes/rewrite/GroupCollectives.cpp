@@ -11,8 +11,7 @@
 // depend on each other become one variadic all-reduce, whose message to a peer
 // holds the payloads of all operands.
 //
-// Whether they depend on each other, and what order they can stand in, is answered by
-// their rounds, so the pass is linear.
+// Dependence, and a valid order, follow from the rounds of the ops, so the pass is linear.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +29,7 @@ namespace {
 
 using namespace mlir;
 
-/// The batches of a block, each of two ops or more.
+/// Returns the batches of a block, each of two ops or more.
 SmallVector<Batch> findBatches(Block &block, const Rounds &rounds, uint64_t groupBytes) {
   llvm::MapVector<MergeKey, SmallVector<Batch>> open;
   for (auto op : block.getOps<AllReduceOp>()) {

@@ -1,4 +1,4 @@
-//===-- KeepReplicasAlike.cpp - Ranks that agree go on to agree -----------===//
+//===-- KeepReplicasAlike.cpp - Keeps equal state equal -------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A ring of permutes adds up, on rank r of N, its own x_r and what the others handed on. Exactly,
+// A ring of permutes adds up, on rank r of N, its own x_r and the values that the others handed on. Without
+// compression,
 //
 //   x_r + x_{r-1} + ... + x_{r-N+1}     is one sum, in another order on each rank
 //
-// and with a lossy codec, where what travels is d(x) = decode(encode(x)),
+// while with a lossy codec, where d(x) = decode(encode(x)) arrives,
 //
 //   x_r + d(x_{r-1}) + d(d(x_{r-2})) + ...
 //
-// is another number on each rank: a rank's own part passes no codec. All-reduces, all-gathers and broadcasts
+// is another number on each rank: a rank's own part is not encoded. All-reduces, all-gathers and broadcasts
 // decode a rank's own part as the others do, so that all ranks get the same.
 //
 //===----------------------------------------------------------------------===//
@@ -38,10 +39,10 @@ namespace {
 
 using namespace mlir;
 
-/// Whether ranks of a group get different values, of which each codec makes others.
+/// Returns whether ranks of a group get different values, each of which a codec would change in its own way.
 bool givesOwnResults(CollectiveOpInterface op) { return !isa<AllReduceOp, AllGatherOp, BroadcastOp>(op); }
 
-/// What a result of the step is to be, and which collectives may not endanger that.
+/// A requirement on a result of the step, and the collectives that must not violate it.
 struct Requirement {
   AxisSet axes = 0; ///< ranks that differ along them only hold the same
   bool ofAllKinds = false;
@@ -86,8 +87,8 @@ private:
     return axes & grid.getAllAxes();
   }
 
-  /// A result that is declared replicated. A single number that is no state, such as a loss, is whatever the
-  /// script made of it.
+  /// Returns the requirement on a result that is declared replicated. A single number that is no state, such
+  /// as a loss, has none.
   static Requirement getRequirement(FunctionOpInterface step, unsigned result, RankGrid &grid) {
     ShardingAttr sharding = getSharding(step, result);
     auto type = dyn_cast<RankedTensorType>(step.getResultTypes()[result]);
@@ -97,7 +98,7 @@ private:
     return {grid.getAllAxes() & ~getSplitAxes(sharding, grid), isState};
   }
 
-  /// State with an entry for each rank (`pmap`), which are copies of one model for all that is known.
+  /// Returns the requirement on state with an entry for each rank (`pmap`), which may be copies of one model.
   static Requirement getRequirementOfCopies(FunctionOpInterface step, unsigned result, RankGrid &grid) {
     ShardingAttr sharding = getSharding(step, result);
     auto type = dyn_cast<RankedTensorType>(step.getResultTypes()[result]);
@@ -116,7 +117,7 @@ private:
     return name ? "'" + name.str() + "'" : "result " + std::to_string(result);
   }
 
-  /// Keeps exact what would make ranks differ in a result that is not proved to be equal.
+  /// Leaves collectives uncompressed that would make ranks differ in a result that is not proved to be equal.
   static void protect(FunctionOpInterface step, unsigned result, Value value, Requirement required,
                       Replication &replication) {
     const AxisSet unproved = required.axes & ~replication.getAxes(value);

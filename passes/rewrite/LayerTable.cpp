@@ -50,7 +50,7 @@ layers::Operand toLayerOperand(LayerAttr layer, RankedTensorType type, CodecAttr
   return operand;
 }
 
-/// What only this kind of collective has.
+/// Sets the fields that only this kind of collective has.
 static void describeKind(layers::Collective &collective, Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](AllReduceOp o) {

@@ -12,8 +12,8 @@
 
 namespace cgx {
 
-/// The loop with one more carried value, the last, which begins as `initial` and is passed on as it is. It
-/// takes the regions of `loop`; whoever calls replaces the results of that one, and erases it.
+/// Returns the loop with one more carried value, the last, which begins as `initial` and is passed on
+/// unchanged. It takes the regions of `loop`; the caller replaces the results of `loop`, and erases it.
 stablehlo::WhileOp carryThroughLoop(stablehlo::WhileOp loop, mlir::Value initial);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- LoopSlices.cpp - What loops read, trip by trip --------------------===//
+//===-- LoopSlices.cpp - The slices that loops read in each trip ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,20 +16,20 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// The value that a barrier only orders.
+/// Returns the value that a barrier only orders.
 Value throughBarriers(Value value) {
   while (auto barrier = value.getDefiningOp<stablehlo::OptimizationBarrierOp>())
     value = barrier->getOperand(cast<OpResult>(value).getResultNumber());
   return value;
 }
 
-/// Whether each trip passes on the carried value of this number as it is.
+/// Returns whether each trip passes on the carried value of this number unchanged.
 bool isPassedOn(stablehlo::WhileOp loop, unsigned number) {
   Block &body = loop.getBody().front();
   return throughBarriers(body.getTerminator()->getOperand(number)) == body.getArgument(number);
 }
 
-/// The value that loops pass on as it is, from before them.
+/// Returns the value that loops pass on as it is, from before them.
 Value throughLoops(Value value) {
   while (true) {
     value = throughBarriers(value);
@@ -59,14 +59,13 @@ struct Line {
   }
 };
 
-/// Large enough for any index, and small enough that sums of a few do not
-/// overflow.
+/// A bound that is large enough for any index, and small enough that sums of a few do not overflow.
 constexpr int64_t kMost = int64_t(1) << 40;
 /// An index is a few operations deep: `n - i - 1`, from the end where it is
 /// negative.
 constexpr unsigned kDeepest = 6;
 
-/// What `value` is in the trips of a loop. Nothing where it could wrap around.
+/// Returns `value` as a linear function of the trips of a loop; nothing where it could wrap around.
 std::optional<Line> lineOf(Value value, Block &body, const CountedLoop &loop, unsigned depth = 0) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || type.getRank() != 0 || !type.getElementType().isSignlessInteger() || depth == kDeepest)
@@ -85,7 +84,7 @@ std::optional<Line> lineOf(Value value, Block &body, const CountedLoop &loop, un
     if (left && right)
       line = Line{left->first + sign * right->first, left->slope + sign * right->slope, loop.trips};
   } else if (auto select = value.getDefiningOp<stablehlo::SelectOp>()) {
-    // As in Python, a negative index is from the end: i < 0 ? i + n : i.
+    // As in Python, a negative index counts from the end: i < 0 ? i + n : i.
     auto isNegative = select.getPred().getDefiningOp<stablehlo::CompareOp>();
     std::optional<Line> own = of(select.getOnFalse());
     if (own && isNegative && isNegative.getComparisonDirection() == stablehlo::ComparisonDirection::LT &&
@@ -99,7 +98,7 @@ std::optional<Line> lineOf(Value value, Block &body, const CountedLoop &loop, un
   return line;
 }
 
-/// Where a slice begins in each dimension, and in which of them it moves.
+/// The beginning of a slice in each dimension, and the dimension in which it moves.
 struct Start {
   SmallVector<int64_t> constants;
   int64_t moving = -1;
@@ -117,7 +116,7 @@ std::optional<Start> startOf(stablehlo::DynamicSliceOp slice) {
   auto shape = cast<RankedTensorType>(slice.getOperand().getType()).getShape();
   for (auto [dim, index] : llvm::enumerate(slice.getStartIndices())) {
     std::optional<Line> line = lineOf(index, *body, *counted);
-    // What does not fit is clamped: two trips may then read one slice.
+    // An index out of range is clamped: two trips may then read one slice.
     if (!line || !line->isWithin(0, shape[dim] - slice.getSliceSizes()[dim]))
       return std::nullopt;
     if (line->slope != 0 && (std::abs(line->slope) != 1 || start.moving >= 0))
@@ -133,13 +132,12 @@ std::optional<Start> startOf(stablehlo::DynamicSliceOp slice) {
   return start;
 }
 
-/// Whether the bits of the result are those of the operand, elsewhere or in
-/// another type.
+/// Returns whether the result has the bits of the operand, in another place or type.
 bool isPlain(Operation *op) {
   return isa<stablehlo::ReshapeOp, stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::SliceOp>(op);
 }
 
-/// The value that barriers only order, before reshapes that only put ones
+/// Returns the value that barriers only order, before reshapes that only put ones
 /// before its dimensions, or take them away.
 Value throughOnes(Value value) {
   value = throughBarriers(value);
@@ -158,7 +156,7 @@ bool isSameOp(Operation *left, Operation *right) {
          left->getResultTypes() == right->getResultTypes();
 }
 
-/// Whether both convert to one type, but for ones before dimensions.
+/// Returns whether both convert to one type, except for leading dimensions of size 1.
 bool isSameConversion(Operation *left, Operation *right) {
   return isa<stablehlo::ConvertOp>(left) && isa<stablehlo::ConvertOp>(right) &&
          isSameBehindOnes(cast<RankedTensorType>(left->getResult(0).getType()),
@@ -214,7 +212,7 @@ std::optional<std::pair<TripIndex, TripIndex>> matchSlices(Value a, Value b) {
         return std::nullopt;
       return std::pair(start->index, otherStart->index);
     }
-    // Where ones do not matter, the dimensions of operands may still be others.
+    // Where dimensions of size 1 are ignored, the dimensions of operands may still differ.
     if (!isPlain(left) || (!isa<stablehlo::ConvertOp, stablehlo::ReshapeOp>(left) &&
                            left->getOperand(0).getType() != right->getOperand(0).getType()))
       return std::nullopt;

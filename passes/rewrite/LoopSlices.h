@@ -1,4 +1,4 @@
-//===-- LoopSlices.h - What loops read, trip by trip ------------*- C++ -*-===//
+//===-- LoopSlices.h - The slices that loops read in each trip -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,8 +15,8 @@
 
 namespace cgx {
 
-/// Whether two values are the same bits: one value, behind barriers, through
-/// equal reshapes and conversions.
+/// Returns whether two values have the same bits: one value, through barriers, equal reshapes and
+/// conversions.
 bool isSame(mlir::Value a, mlir::Value b);
 
 /// An index in the body of a loop that goes up or down by one with each trip.
@@ -27,28 +27,28 @@ struct TripIndex {
   uint64_t trips = 0;
 
   int64_t getLowest() const { return isFalling ? first - int64_t(trips) + 1 : first; }
-  /// Whether both are the same number in each trip.
+  /// Returns whether both are the same number in each trip.
   bool isSame(const TripIndex &other) const {
     return first == other.first && isFalling == other.isFalling && trips == other.trips;
   }
-  /// Whether trips, in whatever order, have the same numbers.
+  /// Returns whether the trips, in any order, have the same numbers.
   bool hasSameNumbers(const TripIndex &other) const {
     return getLowest() == other.getLowest() && trips == other.trips;
   }
 };
 
-/// Whether two types are the same but for ones before the dimensions of one of
-/// them. A slice of one layer is such a tensor before it is reshaped.
+/// Returns whether two types are the same except for leading dimensions of size 1 of one of them. A slice of
+/// one layer is such a tensor before it is reshaped.
 bool isSameBehindOnes(mlir::RankedTensorType a, mlir::RankedTensorType b);
 
-/// The index of the slice that `value`, in the body of a loop, is a reshape or
+/// Returns the index of the slice that `value`, in the body of a loop, is a reshape or
 /// conversion of. Nothing where it is not certain that each trip reads another
 /// one.
 std::optional<TripIndex> getSliceIndex(mlir::Value value);
 
-/// Whether `a` and `b`, in the bodies of two loops of one block, are the same
-/// bits in trips whose slices have the same index: the same functions of slices
-/// of a tensor that neither loop changes. If so, the indices of both.
+/// Matches `a` and `b`, in the bodies of two loops of one block: whether they have the same bits in trips
+/// whose slices have the same index, as the same functions of slices of a tensor that neither loop changes.
+/// Returns the indices of both, or nothing.
 std::optional<std::pair<TripIndex, TripIndex>> matchSlices(mlir::Value a, mlir::Value b);
 
 } // namespace cgx

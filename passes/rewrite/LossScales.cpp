@@ -42,7 +42,7 @@ static bool isFloatTensor(Value value) {
   return type && isa<FloatType>(type.getElementType());
 }
 
-/// All that `value` is computed from, through whatever op.
+/// Returns all values that `value` is computed from, through any op.
 static llvm::DenseSet<Value> getAllSources(Value value) {
   llvm::DenseSet<Value> seen{value};
   SmallVector<Value> worklist{value};
@@ -67,7 +67,8 @@ static llvm::DenseSet<Value> getAllSources(Value value) {
   return seen;
 }
 
-/// A single float that the step is given, and that it does not hand on as it is.
+/// Returns the argument, a single float, that the number is computed from and that the step does not hand on
+/// unchanged.
 std::optional<unsigned> LossScales::findChangingArgument(Value number) {
   Operation *terminator = step.getFunctionBody().front().getTerminator();
   std::optional<unsigned> first; // whatever order a set has
@@ -103,7 +104,7 @@ bool LossScales::isComputedWith(Value value, unsigned argument) {
     while (!worklist.empty())
       for (Operation *user : worklist.pop_back_val().getUsers()) {
         push(user->getResults());
-        // An op with regions: of what it computes with the value, all of its regions and results may be made.
+        // An op with regions may use the value in all of its regions and results.
         for (Region &region : user->getRegions())
           push(region.getArguments());
         for (Operation *parent = user->getParentOp(); parent && parent != step;
@@ -114,14 +115,15 @@ bool LossScales::isComputedWith(Value value, unsigned argument) {
   return made.contains(value);
 }
 
-/// A number without changes of its type.
+/// Returns a number without changes of its type.
 static Value withoutConverts(Value number) {
   while (auto convert = number.getDefiningOp<stablehlo::ConvertOp>())
     number = convert.getOperand();
   return number;
 }
 
-/// Whether `input` is divided by `number` right before it travels: what multiplies it again undoes that.
+/// Returns whether `input` is divided by `number` right before it travels; a later multiplication only undoes
+/// that.
 static bool isDividedBefore(Value input, Value number) {
   auto made = input.getDefiningOp<stablehlo::DivOp>();
   Value divisor = made ? getBroadcastNumber(made->getOperand(1)) : Value();

@@ -17,12 +17,12 @@
 
 namespace cgx {
 
-/// The scale of a loss, by which the gradient comes multiplied out of a collective.
+/// The scale of a loss, by which a gradient is multiplied when it comes out of a collective.
 struct LossScale {
   mlir::Value number; ///< of one element
   bool isDivisor;     ///< the gradient is divided by it; else multiplied with its reciprocal
   unsigned argument;  ///< of the step, from which it is computed
-  /// From the collective's result to the op that scales it: each is linear, and reads the one before.
+  /// The ops from the collective's result to the op that scales it: each is linear, and reads the one before.
   llvm::SmallVector<mlir::Operation *> maps;
 };
 
@@ -33,8 +33,8 @@ class LossScales {
 public:
   explicit LossScales(mlir::FunctionOpInterface step) : step(step) {}
 
-  /// That of an operand, and nothing where there is none. Linear in the step the first time that it is asked
-  /// for a number.
+  /// Returns the loss scale of an operand, or nothing if there is none. The first call for a number takes
+  /// time linear in the step.
   std::optional<LossScale> find(CollectiveOpInterface op, unsigned operand);
 
 private:
@@ -47,10 +47,10 @@ private:
   llvm::DenseMap<unsigned, llvm::DenseSet<mlir::Value>> computed; ///< all that depends on an argument
 };
 
-/// The number that all elements of `value` are, where it is broadcast from one; null for others.
+/// Returns the number that all elements of `value` are, where it is broadcast from one; null for others.
 mlir::Value getBroadcastNumber(mlir::Value value);
 
-/// Whether all elements of `value` are one constant.
+/// Returns whether all elements of `value` are one constant.
 bool isConstantFactor(mlir::Value value);
 
 } // namespace cgx

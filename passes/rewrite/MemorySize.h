@@ -16,10 +16,10 @@
 
 namespace cgx {
 
-/// Bytes of a tensor of static shape.
+/// Returns the bytes of a tensor of static shape.
 uint64_t getTensorBytes(mlir::Type type);
 
-/// Of all tensors.
+/// Returns the bytes of all tensors.
 uint64_t getTensorBytes(mlir::TypeRange types);
 
 } // namespace cgx

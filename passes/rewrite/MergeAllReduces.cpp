@@ -53,7 +53,8 @@ uint64_t getOperandBytes(AllReduceOp op) {
   return bytes;
 }
 
-/// The reasons for exactness of an op, one per operand, empty where the filter did not run.
+/// Appends the reasons why operands of an op stay uncompressed, one per operand, empty where the filter did
+/// not run.
 static void appendExactReasons(AllReduceOp op, OpBuilder &builder, SmallVectorImpl<Attribute> &reasons) {
   if (ArrayAttr array = op.getExactReasonsAttr())
     llvm::append_range(reasons, array);

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether two collectives depend on each other is answered by their round: the
-// number of all-reduces on the longest path that leads to them. Those of one
-// round are independent of each other, and a block whose ops are ordered by round
-// is still in topological order. One scan finds the rounds of a block.
+// Dependence of collectives follows from their round, which is the number of all-reduces on the longest path
+// that leads to them. Collectives of one round are independent of each other, and a block whose ops are
+// ordered by round is still in topological order. One scan finds the rounds of a block.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_PASSES_REWRITE_MERGEALLREDUCES_H
@@ -35,7 +34,7 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> rounds;
 };
 
-/// What all-reduces that may become one have in common: round, reduction, algorithm and groups.
+/// The properties that all-reduces share if they may become one: round, reduction, algorithm and groups.
 using MergeKey = std::tuple<unsigned, Reduction, Algorithm, mlir::Attribute, mlir::Attribute>;
 MergeKey getMergeKey(AllReduceOp op, const Rounds &rounds);
 
@@ -45,11 +44,11 @@ struct Batch {
   uint64_t bytes = 0;
 };
 
-/// Bytes of the operands, as they are.
+/// Returns the uncompressed bytes of the operands.
 uint64_t getOperandBytes(AllReduceOp op);
 
-/// Replaces all-reduces by one, at the place of the last, behind which are all users. It has the smallest
-/// id, and remembers for each operand where it was (`origins`), so that merging changes no random number.
+/// Replaces all-reduces by one, at the place of the last, after which all users stand. It has the smallest
+/// id, and records the origin of each operand (`origins`), so that merging changes no random number.
 AllReduceOp merge(llvm::ArrayRef<AllReduceOp> ops);
 
 } // namespace cgx

@@ -23,10 +23,10 @@ namespace {
 
 using namespace mlir;
 
-/// What operands have in common that are encoded as one: codec, element type, kind of layer.
+/// The properties that operands share if they are encoded as one: codec, element type, kind of layer.
 using ReductionKey = std::tuple<Attribute, Type, LayerKind>;
 
-/// Numbers of operands that become one; an operand that stays as it is stands alone.
+/// Returns the numbers of operands that become one; an operand that does not stands alone.
 SmallVector<SmallVector<unsigned>> findMerges(AllReduceOp op) {
   SmallVector<SmallVector<unsigned>> merges;
   llvm::MapVector<ReductionKey, size_t> open;
@@ -119,7 +119,7 @@ private:
       codecs.push_back(op.getCodec(operands[0]));
       if (given)
         reasons.push_back(given[operands[0]]);
-      // Of a vector of layers no optimizer keeps anything, and gcomp chooses nothing among them.
+      // An optimizer keeps no state of a vector of layers, and gcomp cannot choose among them.
       if (!isAlone && op.getCodec(operands[0]).readsKept(Kept::Parameter))
         return op.emitError("layers merged into a vector: codec ")
                << op.getCodec(operands[0]).getFamily()

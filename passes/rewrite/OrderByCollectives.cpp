@@ -1,4 +1,4 @@
-//===-- OrderByCollectives.cpp - What needs early collectives goes first --===//
+//===-- OrderByCollectives.cpp - Orders ops by their collectives ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -23,7 +23,7 @@ namespace cgx {
 #define GEN_PASS_REGISTRATION
 #include "cgx/Passes/RewritePasses.h.inc"
 
-/// What `options` say of the pass that decides what stays exact.
+/// Returns the options of the pass that decides which operands stay uncompressed.
 static FilterLayersPassOptions getFilter(const DecisionOptions &options,
                                          const std::vector<std::string> &kinds, const std::string &plan) {
   FilterLayersPassOptions filter;
@@ -35,13 +35,13 @@ static FilterLayersPassOptions getFilter(const DecisionOptions &options,
   return filter;
 }
 
-/// The codecs of kinds that options give, or stand for.
+/// Returns the codecs of kinds that options give, or stand for.
 static layers::KindCodecs getKindCodecs(const CompressPipelineOptions &options) {
   return layers::completeKindCodecs(options.ofKinds.get(), options.qsdp, options.along,
                                     {options.kinds.begin(), options.kinds.end()});
 }
 
-/// What `options` say of the codec of kinds without their own.
+/// Returns the options of the pass that assigns the codec of kinds without their own.
 static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) {
   AssignCodecsPassOptions codec;
   codec.along = options.along;
@@ -53,50 +53,57 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   return codec;
 }
 
-/// Whether a codec encodes nothing but all-reduces. What is wrong with its text, whoever assigns it says.
+/// Returns whether a codec encodes only all-reduces. The pass that assigns it reports errors in its text.
 static bool needsAllReduces(const std::string &codec) {
   std::string reason;
   const std::optional<layers::Codec> built = layers::parseCodecText(codec, reason);
   return built && built->needsAllReduce();
 }
 
-/// From whatever comes in to one rank's program with the collectives that it needs, and what must stay exact.
+/// Adds the passes from any input to one rank's program with the collectives that it needs, and the decision
+/// which operands must stay uncompressed.
 static void addDecisions(mlir::OpPassManager &manager, const DecisionOptions &options,
                          const std::vector<std::string> &kinds, const std::string &plan,
                          bool scatters = true) {
   // The passes below see one rank's program with cgx collectives.
   manager.addPass(createEnsurePerRankPass(EnsurePerRankPassOptions{scatters}));
-  // From here on the passes rely on what the import promises.
+  // From here on the passes rely on the postconditions of the import.
   manager.addPass(createVerifyProgramPass());
-  // As the user wrote it: what comes next must not hide a collective that hangs.
+  // Control flow is checked as the user wrote it: later passes must not hide a collective that may deadlock.
   manager.addPass(createCheckControlFlowPass(CheckControlFlowPassOptions{options.divergentCollectives}));
-  // What the script probably did not mean, while everything is as it wrote it.
+  // Warnings about probable mistakes of the script come first, while everything is as it was written.
   manager.addPass(createWarnOfDivergencePass());
   manager.addPass(createWarnOfRepeatedSumsPass());
-  // Before decisions are made, so that none is made about a reduction that nobody needs.
+  // Replicated operands are folded before decisions are made, so that none is made about a reduction that
+  // nobody needs.
   manager.addPass(createFoldReplicatedPass());
-  // Likewise. The import did this to what it imported; a program written by hand was not, and what is folded
-  // may leave sums of reductions.
+  // Reductions are hoisted and combined before decisions, too. The import did so; a program written by hand
+  // was not imported, and folding may leave sums of reductions.
   manager.addPass(createHoistReductionsPass());
   manager.addPass(createCombineReductionsPass());
   if (scatters)
     manager.addPass(createScatterReductionsPass());
-  // Once it is known what is whole on all ranks. Before decisions: each product is a layer of its own.
+  // Products are reduced when it is known which values are whole on all ranks, and before decisions: each
+  // product is a layer of its own.
   manager.addPass(createReduceProductsPass());
-  // Once it is known what stays: of activations that are not needed nobody wants to hear.
+  // Activations are checked when it is known which ones stay: warnings about unneeded ones would help nobody.
   manager.addPass(createCheckActivationsPass());
-  // Gives edges of pipelines kinds and names, by which decisions are made.
+  // This gives edges of pipelines kinds and names, by which decisions are made.
   manager.addPass(createFindPipelinesPass());
-  // Once edges are dropped that carry nothing ever: what goes around a ring would be needed in every tick.
+  // Bubbles are silenced after edges that carry nothing are dropped: data that goes around a ring would be
+  // needed in every tick.
   manager.addPass(createSilenceBubblesPass());
-  // Decisions are about layers, so layers come first that are to have their own.
+  // Decisions are about layers, so stacks are split first into the layers that are to have decisions of their
+  // own.
   SplitStackedLayersPassOptions stacks;
   stacks.layers.assign(options.splitLayers.begin(), options.splitLayers.end());
   stacks.plan = plan;
   manager.addPass(createSplitStackedLayersPass(stacks));
-  // First what must stay exact, then the codec of the rest: each decision has one place.
+  // The filter first decides which operands must stay uncompressed; the codec of the others is chosen later.
+  // Each decision has one place.
   manager.addPass(createFilterLayersPass(getFilter(options, kinds, plan)));
-  // Then what a codec would set ranks apart by, among the rest: also where a plan comes while the step runs.
+  // Among the others, operands whose codec would make ranks differ stay uncompressed, also if a plan comes
+  // while the step runs.
   manager.addPass(createKeepReplicasAlikePass());
 }
 
@@ -106,30 +113,33 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   codecs.ofKinds = getKindCodecs(options);
   codecs.along = options.along;
   codecs.plan = options.plan;
-  // A codec of all-reduces sends less than half of what an exact reduce-scatter would.
+  // A codec of all-reduces sends less than half of an uncompressed reduce-scatter.
   addDecisions(manager, options,
                layers::kindsToCompress({options.kinds.begin(), options.kinds.end()}, codecs.ofKinds),
                options.plan,
                /*scatters=*/!options.plan.empty() ||
                    !needsAllReduces(layers::codecOfGradients(codecs.codec, codecs.ofKinds)));
   manager.addPass(createAssignCodecsPass(getCodec(options), codecs.ofKinds));
-  // Once it is known which layers have error feedback: where there is none, units do not matter.
+  // Gradients are unscaled when it is known which layers have error feedback: without it, units do not
+  // matter.
   manager.addPass(createUnscaleGradientsPass());
-  // Likewise, and of what the pass before left alone.
+  // This warning, too, concerns what the pass before left alone.
   manager.addPass(createWarnOfLostResidualsPass());
-  // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
+  // By now every operand has its codec or its reason. An operand that a machine file leaves uncompressed
+  // later is no mistake.
   WarnOfUncompressedPassOptions uncompressed;
   uncompressed.identity = layers::asksForIdentity(codecs);
   manager.addPass(createWarnOfUncompressedPass(uncompressed));
-  // Once codecs are known, and while permutes are as they were written: ids travel where changes do.
+  // Sample ids are carried when codecs are known, and while permutes are as they were written: ids travel
+  // where changes do.
   manager.addPass(createCarrySampleIdsPass(CarrySampleIdsPassOptions{options.sampleIds}));
-  // Once codecs are known: what one of them encoded must not stand for what another did.
+  // Gathers are reused when codecs are known: the encoding by one codec must not replace that by another.
   if (!options.reuseGathers.empty())
     manager.addPass(createReuseGathersPass(ReuseGathersPassOptions{options.reuseGathers}));
-  // Once codecs are known: an operand keeps its own wherever it travels.
+  // Grouping comes after codecs are known: an operand keeps its own wherever it travels.
   bool isEntireModel = options.scope == CodecScope::EntireModel;
   bool overlaps = options.overlap || !options.prefetch.empty();
-  // Nobody said whether, so the machine does.
+  // Without the option, the machine file decides about overlap.
   bool chooses = !options.machine.empty() && !options.overlap.hasValue() && options.prefetch.empty() &&
                  !isEntireModel && !options.decompose;
   if (chooses) {
@@ -141,22 +151,24 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   } else if (isEntireModel || !overlaps)
     manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{
         isEntireModel ? std::numeric_limits<uint64_t>::max() : options.groupBytes}));
-  // Only what travels together can be encoded together.
+  // Only operands that travel together can be encoded together.
   if (isEntireModel)
     manager.addPass(createMergeLayersPass());
-  // Then the algorithm, once it is known what travels together: by that the cost model judges.
+  // Algorithms are chosen when it is known which operands travel together, since the cost model judges by
+  // that.
   ChooseAlgorithmsPassOptions algorithms{options.algorithm, options.machine, options.local, options.inside,
                                          options.leaders};
   if (!overlaps)
     manager.addPass(createChooseAlgorithmsPass(algorithms));
-  // Late: what comes before asks collectives for their layers, and the explicit form has none.
+  // Decomposition comes late: passes before ask collectives for their layers, and the explicit form has none.
   if (options.decompose)
     manager.addPass(createDecomposeCollectivesPass());
-  // Groups by itself, by when operands are there. Last: it refuses the explicit form, and passes before move
-  // collectives without looking at what overlaps.
+  // The overlap pipeline forms its own groups, by when operands are available. It comes last: it rejects the
+  // explicit form, and the passes before move collectives without regard to overlap.
   if (overlaps) {
     OverlapPipelineOptions overlap;
-    // What saves latency where nothing overlaps would be most of a model's gradients at once.
+    // Without overlap, groups save latency; with it, that size would hold most of a model's gradients at
+    // once.
     if (options.groupBytes.hasValue())
       overlap.groupBytes = options.groupBytes;
     if (!options.prefetch.empty())
@@ -164,15 +176,16 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
     buildOverlapPipeline(manager, overlap);
     manager.addPass(createChooseAlgorithmsPass(algorithms));
   }
-  // Behind all that gives collectives other ids or operands.
+  // State is bound after all passes that give collectives other ids or operands.
   manager.addPass(createBindOptimizerStatePass());
   manager.addPass(createVerifyProgramPass());
 }
 
 void buildOverlapPipeline(mlir::OpPassManager &manager, const OverlapPipelineOptions &options) {
-  // First what travels together: a group is available when its last operand is.
+  // Operands that travel together are grouped first: a group is available when its last operand is.
   manager.addPass(createGroupAsAvailablePass(GroupAsAvailablePassOptions{options.groupBytes}));
-  // Then nothing waits behind what needs a later collective; what is between a start and its wait grows.
+  // Ordering then makes sure that nothing waits for an op that needs a later collective, which widens the gap
+  // between a start and its wait.
   manager.addPass(createOrderByCollectivesPass());
   manager.addPass(createStartCollectivesPass(StartCollectivesPassOptions{options.prefetch}));
 }
@@ -183,12 +196,12 @@ void buildInstrumentPipeline(mlir::OpPassManager &manager, const DecisionOptions
   exact.codec = "identity";
   manager.addPass(createAssignCodecsPass(exact));
   manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
-  // What was bound to other codecs is not read any more.
+  // State that was bound to other codecs is not read any more.
   manager.addPass(createBindOptimizerStatePass());
   manager.addPass(createVerifyProgramPass());
 }
 
-/// Lists the names of the options, which MLIR shows to who derives from them alone.
+/// Lists the names of the options, which MLIR shows only to derived classes.
 template <typename Options> struct NamesOf : Options {
   std::vector<std::string> get() const {
     std::vector<std::string> names;
@@ -199,8 +212,8 @@ template <typename Options> struct NamesOf : Options {
   }
 };
 
-/// Registers a pipeline whose errors name the option that was likely meant. MLIR's own say which one there is
-/// not, on standard error, wherever other errors go.
+/// Registers a pipeline whose errors suggest the option that was likely meant. MLIR's own error only names
+/// the wrong one, and always goes to standard error.
 template <typename Options>
 static void registerPipeline(llvm::StringRef name, llvm::StringRef description,
                              void (*build)(mlir::OpPassManager &, const Options &)) {

@@ -1,4 +1,4 @@
-//===-- RankDivision.cpp - Where a step divides by its ranks --------------===//
+//===-- RankDivision.cpp - Divisions by the number of ranks ---------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@ using namespace cgx;
 
 namespace {
 
-/// The number that a constant, or what is broadcast of one, is everywhere.
+/// Returns the number that a constant, or the operand of its broadcast, has in all elements.
 std::optional<double> getConstant(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::ConvertOp>(op))

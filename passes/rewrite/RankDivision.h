@@ -1,4 +1,4 @@
-//===-- RankDivision.h - Where a step divides by its ranks ----------------===//
+//===-- RankDivision.h - Divisions by the number of ranks -----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,11 +26,11 @@ struct RankDivision {
   bool isReciprocal;
 };
 
-/// How `op` divides by `ranks`; nothing if it does not.
+/// Returns how `op` divides by `ranks`; nothing if it does not.
 std::optional<RankDivision> getDivisionBy(mlir::Operation *op, double ranks);
 
-/// The divisions of single numbers by `ranks` on the way to `value`: the loss was averaged over the ranks
-/// inside of what was differentiated, so that a sum of gradients is their mean.
+/// Returns the divisions of single numbers by `ranks` on the way to `value`: the loss was averaged over the
+/// ranks before it was differentiated, so that a sum of gradients is their mean.
 mlir::SmallVector<RankDivision> getScalarDivisions(mlir::Value value, double ranks);
 
 } // namespace cgx

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace cgx;
 
-/// The mesh of the module; its ranks as one axis if it has none.
+/// Returns the mesh of the module; its ranks as one axis if it has none.
 static MeshAttr getMesh(ModuleOp module) {
   if (auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName))
     return mesh;
@@ -22,7 +22,7 @@ static MeshAttr getMesh(ModuleOp module) {
                        numRanks ? numRanks.getInt() : 1);
 }
 
-/// The same for whoever knows no attributes.
+/// Returns the mesh in a form that needs no attributes.
 static layers::Mesh toMesh(MeshAttr attribute) {
   layers::Mesh mesh;
   mesh.sizes.assign(attribute.getSizes().begin(), attribute.getSizes().end());
@@ -60,7 +60,7 @@ AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool giv
   auto [entry, isNew] = resultAxes.try_emplace({groups, operandAxes, unsigned(givesEqualResults)}, 0);
   if (!isNew)
     return entry->second;
-  // Of each rank the row and the position in it; a rank in no row is a group of its own.
+  // Each rank has a row and a position in it; a rank in no row is a group of its own.
   SmallVector<std::pair<int64_t, int64_t>> places(getNumRanks(), {-1, 0});
   for (auto [row, ranks] : llvm::enumerate(groups.getRows()))
     for (auto [position, rank] : llvm::enumerate(ranks.asArrayRef()))
@@ -77,8 +77,8 @@ AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool giv
       return givesEqualResults;
     if (!givesEqualResults && position != otherPosition)
       return false;
-    // The same is computed from equal operands. Their order in the group counts: it is the order of the
-    // additions, which decides about the last bits of a sum.
+    // Equal operands give equal results. Their order in the group counts: it is the order of the additions,
+    // which determines the last bits of a sum.
     SmallVector<int64_t> ranks = getRow(rank), others = getRow(other);
     return ranks.size() == others.size() && llvm::all_of(llvm::zip_equal(ranks, others), [&](auto pair) {
              return (getDifference(std::get<0>(pair), std::get<1>(pair)) & ~operandAxes) == 0;

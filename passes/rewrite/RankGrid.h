@@ -27,33 +27,33 @@ class RankGrid {
 public:
   explicit RankGrid(mlir::ModuleOp module);
 
-  /// The mesh has more axes than a set holds: nothing can be said of any value.
+  /// Returns whether the mesh has more axes than a set holds: nothing can be said of any value.
   bool isTooLarge() const { return axes.isTooLarge(); }
-  /// All axes of more than one rank.
+  /// Returns all axes of more than one rank.
   AxisSet getAllAxes() const { return axes.all(); }
   int64_t getNumRanks() const { return mesh.getNumRanks(); }
   MeshAttr getMesh() const { return mesh; }
 
-  /// The axes along which the two ranks differ.
+  /// Returns the axes along which the two ranks differ.
   AxisSet getDifference(int64_t rank, int64_t other) const { return axes.difference(rank, other); }
 
-  /// The axes along which some ranks of one of `groups` differ: what is replicated along them is equal on
-  /// the ranks of each group.
+  /// Returns the axes along which some ranks of one of `groups` differ: a value that is replicated along them
+  /// is equal on the ranks of each group.
   AxisSet getVaryingAxes(GroupsAttr groups);
 
-  /// The axes along which the results of a collective over `groups` are replicated if its operand is along
-  /// `operandAxes`. With `givesEqualResults`, the ranks of a group get the same bits; else what they get
-  /// depends on their positions.
+  /// Returns the axes along which the results of a collective over `groups` are replicated if its operand is
+  /// along `operandAxes`. With `givesEqualResults`, the ranks of a group get the same bits; otherwise their
+  /// results depend on their positions.
   AxisSet getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults);
 
-  /// The axes along which numbers, one for each rank, are equal.
+  /// Returns the axes along which numbers, one for each rank, are equal.
   AxisSet getAxesOfEqual(llvm::function_ref<bool(int64_t rank, int64_t other)> areEqual) const;
 
-  /// The names of axes, quoted, as for a message.
+  /// Returns the names of axes, quoted, as for a message.
   std::string describe(AxisSet set) const { return axes.describe(set); }
 
 private:
-  /// Whether `holds` is true of all pairs of ranks that are neighbours along an axis.
+  /// Returns whether `holds` is true of all pairs of ranks that are neighbours along an axis.
   bool holdsAlong(unsigned axis, llvm::function_ref<bool(int64_t, int64_t)> holds) const;
 
   MeshAttr mesh;

@@ -1,4 +1,4 @@
-//===-- ReduceProducts.cpp - Reductions behind products -------------------===//
+//===-- ReduceProducts.cpp - Moves reductions after products --------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,7 @@
 //
 //   (sum G_r) b   =   sum (G_r b)
 //
-// but for the order of additions. With low-rank adapters, w = base + a b, of which G is the gradient,
+// except for the order of additions. With low-rank adapters, w = base + a b, of which G is the gradient,
 //
 //   da = (sum G_r) b^T     db = a^T (sum G_r)
 //
@@ -41,7 +41,7 @@ namespace {
 
 using namespace mlir;
 
-/// A reduction, and the products that are all that is made of it.
+/// A reduction whose result is used for these products alone.
 struct Found {
   AllReduceOp op;
   unsigned operand;
@@ -49,7 +49,8 @@ struct Found {
   SmallVector<Operation *> products; ///< likewise
 };
 
-/// An op of one operand, or with a constant, that is linear on each rank alike and stays in the type.
+/// Returns whether an op is linear on each rank alike in one operand, its others being constants, and keeps
+/// the type.
 bool isMap(OpOperand &use) {
   Operation *op = use.getOwner();
   if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::NegOp>(op))
@@ -82,14 +83,14 @@ struct ReduceProducts : impl::ReduceProductsPassBase<ReduceProducts> {
     });
     if (found.empty())
       return; // the common case costs one walk
-    // Before anything changes: of values that are made here nothing is known.
+    // The analysis runs before anything changes, since it knows nothing of values that are made here.
     Replication replication(getOperation(), Replication::Believed::KeptAlike);
     llvm::erase_if(found, [&](Found &each) { return !hasEqualFactors(each, replication); });
     if (found.empty())
       return;
     int64_t id = 0;
     getOperation().walk([&](CommunicationOpInterface op) { id = std::max(id, op.getId() + 1); });
-    // From the last operand to the first, so that positions stay.
+    // Operands are moved from the last to the first, so that positions stay valid.
     for (Found &each : llvm::reverse(found))
       move(each, id);
     // Each product is the gradient of one parameter.
@@ -100,7 +101,8 @@ struct ReduceProducts : impl::ReduceProductsPassBase<ReduceProducts> {
   }
 
 private:
-  /// What is made of an operand's reduction, if that is products alone, which are fewer bytes.
+  /// Returns the products that the reduction of an operand is used for, if it is used for nothing else and
+  /// they have fewer bytes.
   static std::optional<Found> find(AllReduceOp op, unsigned operand) {
     Found found{op, operand, {}, {}};
     llvm::SetVector<Value> values;
@@ -131,7 +133,7 @@ private:
     return found;
   }
 
-  /// The other factors of the products are the same on the ranks of each group.
+  /// Returns whether the other factors of the products are the same on the ranks of each group.
   static bool hasEqualFactors(Found &found, Replication &replication) {
     llvm::SmallPtrSet<Operation *, 4> maps(found.maps.begin(), found.maps.end());
     const auto isReduced = [&](Value value) {
@@ -148,7 +150,7 @@ private:
   static void move(Found &found, int64_t &id) {
     AllReduceOp op = found.op;
     Value result = op.getResult(found.operand);
-    // The maps and the products work on what a rank has of its own from now on.
+    // From now on the maps and the products work on each rank's own values.
     result.replaceAllUsesWith(op.getInputs()[found.operand]);
     OpBuilder builder(op->getContext());
     for (Operation *product : found.products) {

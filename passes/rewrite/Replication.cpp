@@ -1,4 +1,4 @@
-//===-- Replication.cpp - Which values are equal on which ranks -----------===//
+//===-- Replication.cpp - The ranks on which values are equal -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,8 +16,8 @@
 //   axes(carried i)    = axes(initial i) & axes(next i)             in the regions of a loop
 //   axes(loop i)       = axes(carried i) & axes(condition)          unless the loop passes i on as it is
 //
-// The first three are the transfer function; the others follow from the same rule, `influences` of a
-// value being what decides about it.
+// The first three are the transfer function; the others follow from the same rule, with the `influences` of a
+// value in the place of operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,10 +41,10 @@ using namespace mlir;
 using namespace cgx;
 
 //===----------------------------------------------------------------------===//
-// What a value depends on
+// Dependence of values
 //===----------------------------------------------------------------------===//
 
-/// Ops without effects whose result is another on each rank, or on each execution.
+/// Returns whether the result of an op without effects differs between ranks, or between executions.
 static bool dependsOnRank(Operation *op) {
   return isa<CommunicationOpInterface>(op) || isa_and_nonnull<shard::ShardDialect>(op->getDialect()) ||
          stablehlo::isCollective(op) ||
@@ -52,7 +52,7 @@ static bool dependsOnRank(Operation *op) {
              stablehlo::RecvOp, stablehlo::AsyncStartOp>(op);
 }
 
-/// The same operands give the same results. A custom call that has no side effect is a function, by
+/// Returns whether equal operands give equal results. A custom call without side effects is a function, by
 /// StableHLO's specification.
 static bool isFunction(Operation *op) {
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
@@ -64,12 +64,12 @@ static bool isFunction(Operation *op) {
             }).wasInterrupted();
 }
 
-/// Where it does not hold, a wait gives zeros. Null if there is none.
+/// Returns the condition of a start; where it does not hold, the wait gives zeros. Null if there is none.
 static Value getCondition(WaitOp wait) { return wait.getHandle().getDefiningOp<StartOp>().getCondition(); }
 
 namespace {
 
-/// The values that decide about `value` as its operands do about the result of a function.
+/// Returns the values that decide about `value` as its operands do about the result of a function.
 SmallVector<Value> getInfluences(Value value) {
   SmallVector<Value> influences = getIncomingValues(value);
   if (isa<BlockArgument>(value))
@@ -78,7 +78,8 @@ SmallVector<Value> getInfluences(Value value) {
   Operation *op = result.getOwner();
   unsigned i = result.getResultNumber();
   if (isa<RegionBranchOpInterface>(op)) {
-    // Who goes through a loop once more has the same as long as it passes the value on as it is.
+    // Ranks may run a loop more or less often: the value stays equal as long as the loop passes it on
+    // unchanged.
     if (throughRegions(value) == value)
       influences.append(getDecidingValues(op));
     return influences;
@@ -94,7 +95,7 @@ SmallVector<Value> getInfluences(Value value) {
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     return {collective.getInputs()[i]};
   influences = op->getOperands();
-  // What the computation of a reduction uses from outside.
+  // The computation of a reduction may use values from outside.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *nested) {
       for (Value operand : nested->getOperands())
@@ -108,7 +109,7 @@ SmallVector<Value> getInfluences(Value value) {
 // The analysis
 //===----------------------------------------------------------------------===//
 
-/// Those that do not split a value.
+/// Returns the axes that do not split a value.
 AxisSet getDeclaredAxes(ShardingAttr sharding, RankGrid &grid) {
   AxisSet axes = grid.getAllAxes();
   for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
@@ -158,7 +159,8 @@ public:
       visitRegionArgument(op, argument);
   }
 
-  /// The framework would join what flows to a result, whatever decides which of it does.
+  /// Overrides the framework, which would join the values that flow to a result, and ignore the condition
+  /// that chooses among them.
   void visitRegionSuccessors(ProgramPoint *point, RegionBranchOpInterface branch, RegionSuccessor,
                              ArrayRef<dataflow::AbstractSparseLattice *> lattices) override {
     for (dataflow::AbstractSparseLattice *lattice : lattices) {
@@ -175,8 +177,8 @@ public:
   }
 
 private:
-  /// Of what other ops than loops pass to their regions, such as the elements of a reduction, nothing is
-  /// known.
+  /// Sets the entry state of arguments that ops other than loops pass to their regions, such as the elements
+  /// of a reduction: nothing is known of them.
   void visitRegionArgument(Operation *op, ReplicationLattice *argument) {
     if (isa<RegionBranchOpInterface>(op))
       update(argument, getProgramPointBefore(cast<BlockArgument>(argument->getAnchor()).getOwner()));
@@ -191,7 +193,7 @@ private:
     AxisSet bound = grid.getAllAxes();
     for (Value influence : getInfluences(value)) {
       const ReplicatedAxes &known = getLatticeElementFor(point, influence)->getValue();
-      // What a loop carries round may be unknown at first, an operand may not.
+      // A value that a loop carries may be unknown at first; an operand may not.
       isSeen &= known.axes.has_value() || isa<BlockArgument>(value) ||
                 isa<RegionBranchOpInterface>(value.getDefiningOp());
       if (auto wait = value.getDefiningOp<WaitOp>(); wait && influence == getCondition(wait)) {
@@ -230,13 +232,13 @@ private:
     return grid.getResultAxes(op.getGroups(), axes, givesEqualResults);
   }
 
-  /// Ranks of different groups get the same from sources that hold the same, where both groups have one
-  /// pattern: a codec's random numbers are keyed by places in it, so that ranks of one group get different
-  /// bits of one value.
+  /// Returns the axes along which the results of a permute are replicated. Ranks of different groups get
+  /// equal values from sources that hold equal values, if both groups have one pattern: a codec's random
+  /// numbers are keyed by places in it, so that ranks of one group get different bits of one value.
   AxisSet getPermutedAxes(PermuteOp op, AxisSet axes) {
     if (op.getSends())
       return 0;
-    // Of each rank the source, the group and the position in it.
+    // Each rank has a source, a group and a position in it.
     const int64_t ranks = grid.getNumRanks();
     SmallVector<int64_t> sources(ranks, -1), rows(ranks, -1), positions(ranks, -1);
     for (auto [row, members] : llvm::enumerate(op.getGroups().getRows()))
@@ -259,8 +261,8 @@ private:
     });
   }
 
-  /// The axes along which an integer is equal that depends on the number of the rank alone: the position
-  /// along one axis of the mesh is replicated along the others.
+  /// Returns the axes along which an integer is equal that depends on the number of the rank alone: the
+  /// position along one axis of the mesh is replicated along the others.
   AxisSet getComputedAxes(Value value) {
     const RankValues::Integers *integers = rankValues.get(value);
     if (!integers || rankValues.getNumRanks() != grid.getNumRanks())
@@ -291,14 +293,14 @@ private:
 
 } // namespace
 
-/// A counter, or how many rounds there are.
+/// Returns whether the type is a single integer, such as a counter or a number of rounds.
 static bool isSingleInteger(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.getRank() == 0 && tensor.getElementType().isInteger();
 }
 
-/// The next values of the arguments of which nothing is said, if they are state; null for the others that may
-/// be believed to be equal.
+/// Returns the next values of the arguments of which nothing is said, if they are state; null for the others
+/// that may be believed to be equal.
 static llvm::MapVector<Value, Value> findUnsaid(ModuleOp module) {
   llvm::MapVector<Value, Value> unsaid;
   for (auto step : module.getOps<FunctionOpInterface>()) {
@@ -317,7 +319,7 @@ static llvm::MapVector<Value, Value> findUnsaid(ModuleOp module) {
   return unsaid;
 }
 
-/// The next values of the arguments that are declared, null for those that are not state.
+/// Returns the next values of the arguments that are declared, null for those that are not state.
 static llvm::MapVector<Value, Value> findDeclared(ModuleOp module) {
   llvm::MapVector<Value, Value> declared;
   for (auto step : module.getOps<FunctionOpInterface>()) {
@@ -380,7 +382,7 @@ void Replication::run(ModuleOp module) {
   solver = std::make_unique<DataFlowSolver>();
   dataflow::loadBaselineAnalyses(*solver);
   solver->load<ReplicationAnalysis>(grid, trustsShardings, unsaid, disbelieved, module);
-  // Fails only where an analysis gives up; what was not seen then is not replicated.
+  // Fails only if an analysis gives up; values that were not visited then are not replicated.
   (void)solver->initializeAndRun(module);
 }
 

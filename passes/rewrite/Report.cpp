@@ -1,4 +1,4 @@
-//===-- Report.cpp - What travels, layer by layer -------------------------===//
+//===-- Report.cpp - The report of each layer -----------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -40,7 +40,7 @@ namespace {
 
 using namespace mlir;
 
-/// The stages that the longest chain of pairs leads through; of a ring, as many as it has.
+/// Returns the stages that the longest chain of pairs leads through; of a ring, as many as it has.
 uint64_t stagesOf(PermuteOp op) {
   std::map<int64_t, int64_t> next;
   for (auto [source, target] : op.getPairs())
@@ -55,7 +55,7 @@ uint64_t stagesOf(PermuteOp op) {
   return longest;
 }
 
-/// Whether the loop of an edge has the other edge of its pipeline, too.
+/// Returns whether the loop of an edge has the other edge of its pipeline, too.
 bool isInterleaved(PermuteOp op) {
   auto loop = op->getParentOfType<stablehlo::WhileOp>();
   StringRef name = CollectiveOpInterface(op).getLayer(0).getName();
@@ -68,7 +68,7 @@ bool isInterleaved(PermuteOp op) {
                      .wasInterrupted();
 }
 
-/// What an edge of a pipeline keeps, and how long the pipeline is.
+/// Describes the memory that an edge of a pipeline holds, and the length of the pipeline.
 void describeEdge(layers::ReportRow &row, CollectiveOpInterface op, unsigned operand, int64_t ranks) {
   auto permute = dyn_cast<PermuteOp>(op.getOperation());
   StringRef name = op.getLayer(operand).getName();
@@ -89,7 +89,7 @@ void describeEdge(layers::ReportRow &row, CollectiveOpInterface op, unsigned ope
   }
 }
 
-/// In how many of its runs in a step a rank sends.
+/// Returns in how many of its runs in a step a rank sends.
 uint64_t sendingRunsOf(CollectiveOpInterface op, int64_t rank, uint64_t runs) {
   auto permute = dyn_cast<PermuteOp>(op.getOperation());
   return permute ? permute.getSendingRuns(rank, runs) : runs;
@@ -113,7 +113,7 @@ bool keepsPayloads(CollectiveOpInterface op) {
   return gather && gather.getKeepsPayloads();
 }
 
-/// Rows of a collective as written: one per operand.
+/// Adds the rows of a collective, one per operand.
 void addCollective(CollectiveOpInterface op, layers::ReportTable &table) {
   auto exact = getIdentityCodec(op->getContext());
   const layers::Collective collective = toLayerCollective(op);
@@ -198,8 +198,8 @@ private:
   llvm::MapVector<std::pair<int64_t, int64_t>, unsigned> rowOf;
 };
 
-/// Says so if all collectives are still those of the exported step: then nothing was counted, and
-/// most likely the passes are in the wrong order.
+/// Warns if all collectives are still those of the exported step: then nothing was counted, and most likely
+/// the passes are in the wrong order.
 void warnOfExportedCollectives(ModuleOp module) {
   SmallVector<Operation *> exported;
   module.walk([&](Operation *op) {

@@ -1,4 +1,4 @@
-//===-- ReuseGathers.cpp - One gather of a value serves all its uses ------===//
+//===-- ReuseGathers.cpp - One gather serves all uses of a value ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,12 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Fully sharded training gathers weights for the forward pass, forgets them,
-// and gathers them again for the backward pass. Where memory allows, what was
-// gathered is kept instead: the payloads, to be decoded again, where they are
-// shorter, and else the value. Where both passes are loops over layers, the
-// first loop keeps the values of its trips as a stack, of which the second
-// takes slices.
+// Fully sharded training gathers weights for the forward pass, frees them, and gathers them again for the
+// backward pass. If memory allows, the gathered values are kept instead: the payloads, to be decoded again,
+// where they are shorter, and else the values. If both passes are loops over layers, the first loop keeps the
+// values of its trips as a stack, of which the second takes slices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +45,7 @@ uint64_t getKeptPayloadBytes(CollectiveOpInterface op, unsigned operand) {
 
 namespace {
 
-/// Whether both gather in the same way, whatever it is.
+/// Returns whether both gather in the same way; their operands may differ.
 bool isAlike(AllGatherOp a, AllGatherOp b) {
   return a.getGroups() == b.getGroups() && a.getCodecsAttr() == b.getCodecsAttr() &&
          a.getInputs().size() == b.getInputs().size();
@@ -59,8 +57,8 @@ bool isSame(AllGatherOp a, AllGatherOp b) {
                       [](auto pair) { return cgx::isSame(std::get<0>(pair), std::get<1>(pair)); });
 }
 
-/// Whether both gather in the same way but for ones before the dimensions.
-/// Codecs do not see these.
+/// Returns whether both gather in the same way except for leading dimensions of size 1, which codecs do not
+/// see.
 bool isAlikeBehindOnes(AllGatherOp a, AllGatherOp b) {
   return isAlike(a, b) &&
          llvm::all_of(llvm::zip_equal(a->getResultTypes(), b->getResultTypes()), [&](auto pair) {
@@ -71,8 +69,7 @@ bool isAlikeBehindOnes(AllGatherOp a, AllGatherOp b) {
          });
 }
 
-/// Bytes that need not leave the ranks, all of them together, where a gather
-/// stands for `others`.
+/// Returns the bytes that the ranks together need not send, where a gather replaces `others`.
 uint64_t getSavedBytes(AllGatherOp op, uint64_t others, int64_t ranks) {
   uint64_t bytes = 0;
   for (int64_t rank = 0; rank < ranks; ++rank)
@@ -84,7 +81,7 @@ uint64_t getSavedBytes(AllGatherOp op, uint64_t others, int64_t ranks) {
 struct Gathers {
   SmallVector<AllGatherOp> ops;
 
-  /// Whether payloads are kept. Those of changes say nothing without the
+  /// Returns whether payloads are kept. Payloads of `delta` cannot be decoded again without the earlier
   /// messages.
   bool keepsPayloads() const {
     AllGatherOp op = ops.front();
@@ -92,7 +89,7 @@ struct Gathers {
            llvm::none_of(op.getCodecs(), llvm::IsaPred<DeltaAttr>);
   }
 
-  /// Bytes that a rank keeps from the first use to the last.
+  /// Returns the bytes that a rank keeps from the first use to the last.
   uint64_t getHeldBytes() const { return keepsPayloads() ? getPayloadBytes() : getValueBytes(); }
 
 private:
@@ -129,7 +126,7 @@ struct LoopGathers {
   TripIndex index;
   SmallVector<Later> later;
 
-  /// Bytes that a rank keeps from the first loop to the last.
+  /// Returns the bytes that a rank keeps from the first loop to the last.
   uint64_t getHeldBytes() const { return index.trips * getTensorBytes(AllGatherOp(kept)->getResultTypes()); }
 
   /// Adds `op`, if it is in another loop and gathers the same slices.
@@ -149,7 +146,7 @@ struct LoopGathers {
   }
 };
 
-/// The gather as the first of a group, if it is one of slices that differ from
+/// Returns the gather as the first of a group, if it is one of slices that differ from
 /// trip to trip.
 std::optional<LoopGathers> beginWith(AllGatherOp op) {
   std::optional<TripIndex> index;
@@ -170,8 +167,7 @@ SmallVector<LoopGathers> findLoopGathers(Block &block) {
   SmallVector<LoopGathers> all;
   for (auto loop : block.getOps<stablehlo::WhileOp>())
     for (auto op : loop.getBody().getOps<AllGatherOp>()) {
-      // One that is the same as another of its block is in both groups, or in
-      // none.
+      // A gather that equals another of its block is in both groups, or in none.
       if (op.getDecodesAgain() || llvm::any_of(all, [&](LoopGathers &gathers) { return gathers.add(op); }))
         continue;
       if (std::optional<LoopGathers> first = beginWith(op))
@@ -181,7 +177,7 @@ SmallVector<LoopGathers> findLoopGathers(Block &block) {
   return all;
 }
 
-/// What may be kept: of gathers of one block, or of loops.
+/// Something that may be kept: gathers of one block, or of loops.
 struct Choice {
   uint64_t savedBytes = 0, heldBytes = 0;
   std::variant<Gathers, LoopGathers> gathers;
@@ -198,8 +194,8 @@ struct ReuseGathers : impl::ReuseGathersPassBase<ReuseGathers> {
     }
     gone.clear();
     SmallVector<Choice> choices = findChoices();
-    // What saves most for its bytes first; of equals the one that is gathered
-    // last, which is kept for the shortest.
+    // Choices that save most per byte come first. Among equals, the latest gather does, since it is kept for
+    // the shortest time.
     std::reverse(choices.begin(), choices.end());
     llvm::stable_sort(choices, [&](const Choice &a, const Choice &b) {
       return double(a.savedBytes) * double(b.heldBytes) > double(b.savedBytes) * double(a.heldBytes);
@@ -212,7 +208,7 @@ struct ReuseGathers : impl::ReuseGathersPassBase<ReuseGathers> {
   }
 
 private:
-  /// Those that a slice of a stack has replaced.
+  /// The gathers that a slice of a stack has replaced.
   llvm::DenseSet<Operation *> gone;
 
   SmallVector<Choice> findChoices() {
@@ -253,7 +249,8 @@ private:
     return true;
   }
 
-  /// The later ones stay, for their results, and encode nothing.
+  /// Makes the later gathers decode the kept payloads again: they stay, for their results, and encode
+  /// nothing.
   void decodeAgain(const Gathers &gathers, AllGatherOp kept) {
     Builder builder(&getContext());
     const size_t operands = kept.getInputs().size();
@@ -268,8 +265,8 @@ private:
     add(kept, kReusesAttrName, int64_t(gathers.ops.size()) - 1);
   }
 
-  /// The loop of the one that is kept makes a stack of each of its results, of
-  /// which later loops take slices.
+  /// Reuses gathers of loops: the loop of the one that is kept stacks each of its results, and later loops
+  /// take slices.
   bool reuse(const LoopGathers &gathers) {
     AllGatherOp kept = gathers.kept;
     for (Value result : kept->getResults())
@@ -277,7 +274,7 @@ private:
     ValueRange stacks = kept->getParentOp()->getResults().take_back(kept->getNumResults());
     DenseMap<Block *, SmallVector<Value>> carried;
     for (auto [op, index] : gathers.later) {
-      // What another of its block has replaced is counted by that one.
+      // A gather that another of its block has replaced is counted with that one.
       if (gone.contains(op))
         continue;
       SmallVector<Value> &own = carried[op->getBlock()];
@@ -297,7 +294,7 @@ private:
     return true;
   }
 
-  /// The loop with one more carried value, and this value in its body.
+  /// Returns the loop with one more carried value, and this value in its body.
   static std::pair<stablehlo::WhileOp, BlockArgument> carry(stablehlo::WhileOp loop, Value initial) {
     stablehlo::WhileOp longer = carryThroughLoop(loop, initial);
     loop->replaceAllUsesWith(longer->getResults().drop_back());
@@ -327,7 +324,7 @@ private:
     yield->setOperand(yield->getNumOperands() - 1, next);
   }
 
-  /// What the trip of this index has in the stack.
+  /// Returns the value of the trip of this index in the stack.
   static Value takeTrip(AllGatherOp op, Value stack, Type type, const TripIndex &index) {
     OpBuilder builder(op);
     auto stackType = cast<RankedTensorType>(stack.getType());
@@ -339,7 +336,7 @@ private:
     return stablehlo::ReshapeOp::create(builder, op.getLoc(), type, slice);
   }
 
-  /// Where a stack has the value of this index.
+  /// Returns where a stack has the value of this index.
   static SmallVector<Value> placeOf(OpBuilder &builder, Location location, const TripIndex &index,
                                     size_t rank) {
     auto type = cast<RankedTensorType>(index.value.getType());

@@ -1,4 +1,4 @@
-//===-- ReuseGathers.h - Gathers that stand for others ----------*- C++ -*-===//
+//===-- ReuseGathers.h - Gathers that replace others -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,21 +15,21 @@
 
 namespace cgx {
 
-/// How many other gathers of the same value an all-gather stands for, as i64.
+/// The number of other gathers of the same value that an all-gather replaces, as i64.
 inline constexpr llvm::StringLiteral kReusesAttrName = "cgx.reuses";
 
-/// How many of these are in later loops, and how many of its values, of one trip each, are kept for them, as
-/// i64.
+/// The number of these that are in later loops, and the number of its values, of one trip each, that are kept
+/// for them, as i64.
 inline constexpr llvm::StringLiteral kLoopReusesAttrName = "cgx.loop_reuses",
                                      kKeptTripsAttrName = "cgx.kept_trips";
 
-/// One of these numbers; 0 where there is none.
+/// Returns one of these numbers; 0 where there is none.
 inline int64_t getReuses(mlir::Operation *op, llvm::StringRef name = kReusesAttrName) {
   auto reuses = op->getAttrOfType<mlir::IntegerAttr>(name);
   return reuses ? reuses.getInt() : 0;
 }
 
-/// Bytes of the payloads of an all-gather's operand, of all ranks of a group; the most that they can be.
+/// Returns the largest size of the payloads of an all-gather's operand, of all ranks of a group together.
 uint64_t getKeptPayloadBytes(CollectiveOpInterface op, unsigned operand);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- RoundFacts.cpp - What values are in each round of loops -----------===//
+//===-- RoundFacts.cpp - Facts about values in each round of loops --------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A product with zeros counts as zeros, and so does a sum of zeros; their sign does not count. What a product
-// of a zero with an infinity would be is left to whoever asks.
+// A product with zeros counts as zeros, and so does a sum of zeros; their sign does not count. Callers must
+// decide whether a product of a zero and an infinity matters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace cgx {
 
-/// Schedules are small: a number for each microbatch, and for each round.
+/// The largest schedule that is tracked: it has a number for each microbatch, and for each round.
 constexpr int64_t kLargestSchedule = 1024;
 
 static RankedTensorType tensorTypeOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
@@ -35,7 +35,7 @@ static bool isSmall(Value value) {
   return type && type.hasStaticShape() && type.getNumElements() <= kLargestSchedule;
 }
 
-/// What combines zeros to a zero.
+/// Returns whether the region combines zeros to a zero.
 static bool keepsZeros(Region &region) {
   Block &block = region.front();
   if (llvm::hasSingleElement(block)) // takes one of the two
@@ -46,7 +46,7 @@ static bool keepsZeros(Region &region) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is asked of facts
+// Queries of facts
 //===----------------------------------------------------------------------===//
 
 RowRanks RoundFacts::zeroOf(Value value, Frame &frame) const {

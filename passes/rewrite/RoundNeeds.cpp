@@ -1,4 +1,4 @@
-//===-- RoundNeeds.cpp - Which values a step needs, round by round --------===//
+//===-- RoundNeeds.cpp - The values that a step needs in each round -------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Facts are those of the step as it is written. They stay true where values change that are not needed, since
-// what a fact of a needed value is made of is needed as well. That is why a product of two zeros needs one of
-// them. Numbers of rounds and ranks come from no collective and stay what they are.
+// Facts are those of the step as it is written. They stay true when values change that are not needed, since
+// the facts of a needed value depend on needed values only. That is why a product of two zeros needs one of
+// them. Numbers of rounds and ranks come from no collective and do not change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -165,7 +165,7 @@ void RoundNeeds::visitPermute(PermuteOp op, Frame &frame) {
     asked->second.push_back(std::move(run));
 }
 
-/// The bits of `PermuteRun::beginsWithZeros`.
+/// Returns the bits of `PermuteRun::beginsWithZeros`.
 llvm::BitVector RoundNeeds::findBeginnings(PermuteOp op, Frame &frame) const {
   llvm::BitVector begins(op.getPairs().size());
   Operation *loop = op->getParentOp();

@@ -1,4 +1,4 @@
-//===-- RoundNeeds.h - Which values a step needs, round by round -*- C++ -*-===//
+//===-- RoundNeeds.h - The values that a step needs in each round -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,8 +19,8 @@ struct PermuteRun {
   llvm::BitVector beginsWithZeros; ///< in the first round the target has zeros in place of what arrives
 };
 
-/// Goes back from what a step returns, through all rounds of its loops from the last to the first, to what it
-/// needs on which rank. Other values may become anything, and the step returns the same.
+/// Finds the values that the results of a step need, and on which ranks, going back through all rounds of its
+/// loops from the last to the first. Any other value may change without changing the results.
 ///
 /// A value is needed by an op whose result is, but
 /// - a choice needs what is known to be chosen,
@@ -29,17 +29,17 @@ struct PermuteRun {
 /// - what a permute sends is needed by the rank that gets it, unless it is zero: that can be known there.
 class RoundNeeds {
 public:
-  /// `permutes` are those whose runs are asked for. All loops around them count.
+  /// Asks for the runs of `permutes`. All loops around them count.
   RoundNeeds(RoundFacts &facts, llvm::ArrayRef<PermuteOp> permutes)
       : facts(facts), ranks(facts.getNumRanks()) {
     for (PermuteOp op : permutes)
       runs[op];
   }
 
-  /// Of a step, whose facts are there.
+  /// Runs the analysis on a step whose facts are known.
   void run(Frame &frame);
 
-  /// The runs of a permute in a step, in their order.
+  /// Returns the runs of a permute in a step, in their order.
   llvm::ArrayRef<PermuteRun> getRuns(PermuteOp op) const { return runs.find(op)->second; }
 
 private:
@@ -59,7 +59,7 @@ private:
     return found == frame.needs.end() ? RowRanks() : found->second;
   }
   void need(mlir::Value value, const RowRanks &on, Frame &frame);
-  /// All that an op takes, and what its regions take from around it, on all ranks.
+  /// Marks all that an op takes, and all that its regions take from around it, as needed on all ranks.
   void needAll(mlir::Operation *op, Frame &frame);
 
   RoundFacts &facts;

@@ -15,8 +15,8 @@
 
 namespace cgx {
 
-/// On which ranks something holds of each row of a tensor, of its first dimension. Loops stack a row in each
-/// round; what is alike in all rows is kept once.
+/// A property of each row of a tensor, its first dimension, by the ranks on which it holds. Loops stack a row
+/// in each round; a property that all rows share is kept once.
 class RowRanks {
 public:
   RowRanks() = default; ///< on no rank
@@ -27,14 +27,14 @@ public:
   }
   bool isByRow() const { return rows.size() > 1; }
 
-  /// On which ranks it holds of all rows, of `ranks` ranks.
+  /// Returns the ranks, of `ranks` ranks, on which it holds of all rows.
   llvm::BitVector ofAll(unsigned ranks) const {
     llvm::BitVector all(ranks, !rows.empty());
     for (const llvm::BitVector &row : rows)
       all &= row;
     return all;
   }
-  /// On which ranks it holds of some row.
+  /// Returns the ranks on which it holds of some row.
   llvm::BitVector ofAny(unsigned ranks) const {
     llvm::BitVector any(ranks);
     for (const llvm::BitVector &row : rows)
@@ -45,7 +45,7 @@ public:
   bool has(unsigned row, unsigned rank) const {
     return !rows.empty() && rows[isByRow() ? row : 0].test(rank);
   }
-  /// Of a value of `count` rows and `ranks` ranks.
+  /// Sets the fact for one row and rank of a value of `count` rows on `ranks` ranks.
   void set(unsigned row, unsigned rank, bool holds, unsigned count, unsigned ranks) {
     spread(count, ranks);
     rows[row][rank] = holds;
@@ -54,14 +54,14 @@ public:
   void unite(const RowRanks &other) {
     combine(other, [](llvm::BitVector &to, const llvm::BitVector &from) { to |= from; });
   }
-  /// Both hold.
+  /// Keeps the rows and ranks for which both hold.
   void intersect(const RowRanks &other) {
     if (other.rows.empty())
       rows.clear();
     else if (!rows.empty())
       combine(other, [](llvm::BitVector &to, const llvm::BitVector &from) { to &= from; });
   }
-  /// Only on these ranks.
+  /// Returns the same fact restricted to these ranks.
   RowRanks on(const llvm::BitVector &ranks) const {
     RowRanks result = *this;
     for (llvm::BitVector &row : result.rows)
@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  /// Rows of their own for each.
+  /// Gives each row an entry of its own.
   void spread(unsigned count, unsigned ranks) {
     if (rows.empty())
       rows.emplace_back(ranks);

@@ -1,4 +1,4 @@
-//===-- SampleRows.cpp - Which sample a row of a value is of --------------===//
+//===-- SampleRows.cpp - The samples of a value's rows --------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Dimensions of samples go through an op as those of its operands do. Ids are made by the op itself, on the
-// operands' ids: a slice of a batch is a slice of its ids, a choice between two a choice between theirs. Of
+// Dimensions of samples go through an op as those of its operands do. Ids are made by applying the op to the
+// operands' ids: a slice of a batch is a slice of its ids, a choice between two a choice between theirs. For
 // most ops the ids are the operand's own.
 //
 //===----------------------------------------------------------------------===//
@@ -31,7 +31,7 @@ using Dims = SampleRows::Dims;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Whether two values are made by the same ops of the same values.
+/// Returns whether two values are made by the same ops from the same values.
 static bool isSameValue(Value a, Value b, unsigned depth = 32) {
   a = throughRegions(a);
   b = throughRegions(b);
@@ -56,7 +56,7 @@ static std::string text(ArrayRef<int64_t> dims) {
   return "[" + result + "]";
 }
 
-/// The error of an op that mixes samples.
+/// Emits the error of an op that mixes samples.
 static LogicalResult mixes(Operation *op, const Twine &what) {
   return op->emitOpError()
          << "is on the way from the batch to an activation of which changes are sent (delta): "
@@ -123,7 +123,7 @@ FailureOr<Dims> SampleRows::ofCarried(stablehlo::WhileOp loop, unsigned index) {
   if (failed(second))
     return second;
   if (first->empty() && !second->empty()) {
-    // Of no sample before the first round: what was found inside was found too early.
+    // The value belongs to no sample before the first round: what was found inside was found too early.
     SmallVector<Value> inside;
     for (auto &[value, dims] : known)
       if (loop.getBody().isAncestor(value.getParentRegion()))
@@ -147,7 +147,7 @@ FailureOr<Dims> SampleRows::ofCarried(stablehlo::WhileOp loop, unsigned index) {
   return first;
 }
 
-/// The dimensions that values of one shape have in common; those of no sample agree with all.
+/// Returns the dimensions that values of one shape have in common; those of no sample agree with all.
 FailureOr<Dims> SampleRows::join(Operation *op, ArrayRef<Value> values) {
   Dims joined;
   for (Value value : values) {
@@ -165,7 +165,7 @@ FailureOr<Dims> SampleRows::join(Operation *op, ArrayRef<Value> values) {
 
 namespace {
 
-/// What each branch of a choice returns as this result.
+/// Returns the values that the branches of a choice return as this result.
 SmallVector<Value> returnedBy(Operation *choice, unsigned result) {
   SmallVector<Value> values;
   for (Region &branch : choice->getRegions())
@@ -173,7 +173,7 @@ SmallVector<Value> returnedBy(Operation *choice, unsigned result) {
   return values;
 }
 
-/// Dimensions of a reshape that become each other: consecutive ones with as many elements.
+/// Dimensions that a reshape turns into each other: consecutive ones with as many elements.
 struct Group {
   SmallVector<int64_t> before, after;
 };
@@ -223,7 +223,7 @@ FailureOr<Dims> SampleRows::ofOp(Operation *op, unsigned result) {
   if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
     return join(op, returnedBy(op, result));
 
-  // What is made of nothing but values of no sample is of none.
+  // A result that is made only of values that belong to no sample belongs to none.
   bool isOfNone = op->getNumRegions() == 0 || isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp>(op);
   SmallVector<Dims> of;
   for (Value operand : op->getOperands()) {
@@ -346,8 +346,8 @@ FailureOr<Dims> SampleRows::ofOp(Operation *op, unsigned result) {
         stablehlo::GatherDimensionNumbersAttr numbers = gather.getDimensionNumbers();
         if (!of[0].empty())
           return mixes(op, "it gathers from samples");
-        // Of tables of no sample: the dimensions of the indices, but that of the index vector, are those of
-        // the result that are no offsets.
+        // The table belongs to no sample. The dimensions of the indices, except that of the index vector, are
+        // the dimensions of the result that are no offsets.
         Dims dims;
         int64_t index = 0;
         for (int64_t dim = 0; dim < typeOf(gather.getResult()).getRank(); ++dim) {
@@ -379,7 +379,7 @@ RankedTensorType SampleRows::idsType(Value value, ArrayRef<int64_t> dims) {
   return RankedTensorType::get(shape, IntegerType::get(value.getContext(), 32));
 }
 
-/// -1 for the first row, -2 for the second.
+/// Makes the ids of rows of no sample: -1 for the first row, -2 for the second.
 Value SampleRows::noneOf(OpBuilder &builder, Location loc, RankedTensorType type) {
   SmallVector<int32_t> values(type.getNumElements());
   std::iota(values.rbegin(), values.rend(), -static_cast<int32_t>(values.size()));
@@ -449,7 +449,7 @@ FailureOr<Value> SampleRows::idsOf(Value value, ArrayRef<int64_t> dims, OpBuilde
   return result;
 }
 
-/// The ids that values of one shape have in common. Those of no sample agree with all.
+/// Returns the ids that values of one shape have in common. Those of no sample agree with all.
 FailureOr<Value> SampleRows::same(Operation *op, ArrayRef<Value> values, OpBuilder &builder) {
   Value common;
   for (Value value : values) {
@@ -468,7 +468,7 @@ FailureOr<Value> SampleRows::same(Operation *op, ArrayRef<Value> values, OpBuild
   return common;
 }
 
-/// The predicate of a select, if it is one for all elements; else null.
+/// Returns the predicate of a select, if it is one for all elements; else null.
 static Value scalarPredicate(Value predicate) {
   if (typeOf(predicate).getRank() == 0)
     return predicate;
@@ -591,7 +591,7 @@ FailureOr<Value> SampleRows::makeIds(OpResult value, ArrayRef<int64_t> dims) {
           return mixes(op, "one of its branches moves samples");
         return of;
       })
-      // Of dimensions that a product has of one operand or of both, of a table's rows, of sums along others.
+      // The other ops, such as products, gathers and reductions, take their ids from their operands.
       .Default([&](Operation *) { return same(op, SmallVector<Value>(op->getOperands()), builder); });
 }
 

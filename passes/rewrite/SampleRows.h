@@ -1,4 +1,4 @@
-//===-- SampleRows.h - Which sample a row of a value is of ------*- C++ -*-===//
+//===-- SampleRows.h - The samples of a value's rows -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,28 +18,30 @@
 
 namespace cgx {
 
-/// Follows values back to the batch of a step, and says which of their dimensions count samples: positions
+/// Follows values back to the batch of a step, and tells which of their dimensions count samples: positions
 /// along these are positions of the batch, however sliced, chosen and moved. A value without such dimensions
-/// is of no sample: weights, masks, zeros.
+/// belongs to no sample: weights, masks, zeros.
 class SampleRows {
 public:
   using Dims = llvm::SmallVector<int64_t, 2>; ///< ascending
 
-  /// `ids` is the argument of `step` that has the id of each sample of the batch. Data whose first dimension
-  /// is as long and split as the ids' is the batch.
+  /// Follows samples from the batch. `ids` is the argument of `step` that has the id of each sample of the
+  /// batch. Data whose first dimension is as long and split as the ids' is the batch.
   SampleRows(mlir::FunctionOpInterface step, unsigned ids);
 
-  /// The dimensions that count samples. Fails, after an error that names the op, where samples mix.
+  /// Returns the dimensions that count samples. Fails, after an error that names the op, where samples mix.
   mlir::FailureOr<Dims> dimsOf(mlir::Value value);
 
-  /// Makes the ids of values that dimsOf() has seen, of the shape of their sample dimensions: what is done to
-  /// these is done to the ids. Values of no sample have ids below zero. Loops are rebuilt that carry samples
-  /// from round to round, so that handles to them die; values inside stay. Once, after all dimsOf().
+  /// Makes the ids of values that dimsOf() has seen, of the shape of their sample dimensions: ops on these
+  /// dimensions are applied to the ids. Values of no sample have ids below zero. Loops that carry samples
+  /// from round to round are rebuilt, so that handles to them become invalid; values inside stay. Call this
+  /// once, after all dimsOf().
   void carryThroughLoops();
-  /// The ids of the rows of a value along `dims`, which are those of dimsOf() or, for one of no sample, any.
+  /// Returns the ids of the rows of a value along `dims`, which are those of dimsOf() or, for one of no
+  /// sample, any.
   mlir::FailureOr<mlir::Value> idsOf(mlir::Value value, llvm::ArrayRef<int64_t> dims,
                                      mlir::OpBuilder &builder);
-  /// What the ids of a value are, where it is sent with them.
+  /// Sets the ids of a value that was sent with them.
   void setIds(mlir::Value value, Dims dims, mlir::Value ids) {
     known[value] = dims;
     made[value] = ids;
@@ -63,7 +65,7 @@ private:
   unsigned ids;
   llvm::DenseMap<mlir::Value, Dims> known;
   llvm::DenseMap<mlir::Value, mlir::Value> made;
-  /// Arguments of loops' bodies that change from round to round and count samples.
+  /// The arguments of loops' bodies that change from round to round and count samples.
   llvm::SetVector<mlir::Value> carried;
   struct CarriedIds {
     stablehlo::WhileOp loop;

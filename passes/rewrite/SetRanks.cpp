@@ -26,13 +26,13 @@ namespace {
 
 using namespace mlir;
 
-/// Ops that pass the elements of a sum on to where they are divided.
+/// Returns whether the op passes the elements of a sum on to where they are divided.
 bool passesElementsOn(Operation *op) {
   return isa<stablehlo::ReshapeOp, stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::BroadcastInDimOp,
              stablehlo::OptimizationBarrierOp>(op);
 }
 
-/// How messages name an operand.
+/// Returns the name of an operand for a message.
 std::string describe(AllReduceOp op, unsigned operand) {
   StringRef name = op.getLayer(operand).getName();
   return name.empty() ? "operand " + std::to_string(operand) : "layer '" + name.str() + "'";
@@ -41,7 +41,7 @@ std::string describe(AllReduceOp op, unsigned operand) {
 struct SetRanks : impl::SetRanksPassBase<SetRanks> {
   using SetRanksPassBase::SetRanksPassBase;
 
-  /// `--cgx-set-ranks=8` is short for `ranks=8`.
+  /// Accepts `--cgx-set-ranks=8` as short for `ranks=8`.
   LogicalResult initializeOptions(StringRef options,
                                   function_ref<LogicalResult(const Twine &)> errorHandler) override {
     std::string text = options.str();
@@ -98,7 +98,8 @@ private:
                                       << "export the step for the mesh that it is to run on";
   }
 
-  /// Nothing but all-reduces over all ranks has the same meaning, and the same shapes, on more of them.
+  /// Checks that only all-reduces over all ranks communicate: nothing else has the same meaning, and the same
+  /// shapes, on more ranks.
   LogicalResult checkOps() {
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(before));
     WalkResult result = getOperation().walk([&](Operation *op) {
@@ -157,7 +158,7 @@ private:
     return success();
   }
 
-  /// Whether all uses of a sum divide it.
+  /// Returns whether all uses of a sum divide it, and adds these divisions.
   bool addDivisions(Value sum) {
     llvm::SetVector<Value> worklist;
     worklist.insert(sum);
@@ -175,8 +176,9 @@ private:
     return !found.empty();
   }
 
-  /// The mesh splits data, of which each rank goes on to take as much, and so is what each rank has of its
-  /// own in local training. Other state that it splits has the shapes of as many ranks.
+  /// Checks that no state is split, except data, of which each rank takes as much as before, and state that
+  /// each rank has of its own in local training. Other state that is split has shapes that depend on the
+  /// number of ranks.
   LogicalResult checkState() {
     if (!step)
       return getOperation().emitError() << "--cgx-set-ranks: expected a function 'main'";
@@ -191,8 +193,8 @@ private:
     return success();
   }
 
-  /// Whether cgx-local-steps made it: a first dimension that counts ranks, and a tensor that each begins
-  /// with.
+  /// Returns whether cgx-local-steps made the argument: its first dimension counts ranks, and it has an
+  /// initial tensor.
   bool isOfEachRank(unsigned argument) {
     auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttrName);
     auto type = dyn_cast<RankedTensorType>(step.getArgumentTypes()[argument]);
@@ -252,7 +254,7 @@ private:
     operand.set(constant->getResult(0));
   }
 
-  /// The type of all parts of a split value together; null for one that is not split.
+  /// Returns the type of all parts of a split value together; null for one that is not split.
   TypeAttr getGlobalType(DictionaryAttr attributes, Type local) {
     auto type = dyn_cast<RankedTensorType>(local);
     if (!attributes || !type || !isSplit(attributes.get(kShardingAttrName)))

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A pipeline's stages compute in each tick, also where they have no microbatch yet, or no more, and hand on
-// what they computed of nothing. That ends nowhere: the last stage counts no loss of it, and gradients of it
-// are zero. Which ticks these are depends on the rank and the tick alone, so that the compiler can run the
-// schedule, and both ends of an edge are told the same.
+// A pipeline's stages compute in each tick, also before their first microbatch and after their last one, and
+// hand on meaningless results. These affect nothing: the last stage counts no loss of them, and their
+// gradients are zero. The ticks depend on the rank and the schedule alone, so that the compiler can run the
+// schedule, and both ends of an edge agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,9 @@ namespace {
 
 using namespace mlir;
 
-/// A few seconds of compilation: 64 microbatches on 8 stages, with 20 000 ops in a tick.
+/// The bound on visits, a few seconds of compilation: 64 microbatches on 8 stages, with 20 000 ops in a tick.
 constexpr uint64_t kMostVisits = uint64_t(1) << 23;
-/// Digits of all pairs, which each rank keeps.
+/// The bound on the digits of all pairs, which each rank keeps.
 constexpr uint64_t kMostDigits = uint64_t(1) << 20;
 
 struct SilenceBubbles : impl::SilenceBubblesPassBase<SilenceBubbles> {
@@ -52,7 +52,7 @@ struct SilenceBubbles : impl::SilenceBubblesPassBase<SilenceBubbles> {
     RoundNeeds needs(facts, permutes);
     if (!facts.gaveUp())
       needs.run(frame);
-    // What is known of one edge relies on what is known of the others.
+    // Facts about one edge rely on facts about the others.
     const bool isComplete = !facts.gaveUp() && llvm::all_of(permutes, [&](PermuteOp op) {
       return needs.getRuns(op).size() == *getRunsPerStep(op);
     });
@@ -62,7 +62,7 @@ struct SilenceBubbles : impl::SilenceBubblesPassBase<SilenceBubbles> {
   }
 
 private:
-  /// In loops that count, and in nothing else.
+  /// Returns whether the op is only in loops that count.
   static bool hasKnownRuns(PermuteOp op) {
     Operation *parent = op->getParentOp();
     if (!isa<stablehlo::WhileOp>(parent) || op.getSends() || op.getPairs().empty())
@@ -79,7 +79,7 @@ private:
     bool isSilent = false;
     for (const PermuteRun &run : runs)
       for (auto [pair, digits] : llvm::enumerate(sends)) {
-        // A stage that gets zeros where it got something computes what it did in the first tick: if that was
+        // A stage that gets zeros in place of a message computes the same as in the first tick: if that was
         // finite, products with it that are zero stay so.
         const bool isUseless = run.isUnused.test(pair) && (runs.front().beginsWithZeros.test(pair) ||
                                                            runs.front().sendsZeros.test(pair));
@@ -91,7 +91,7 @@ private:
       keep(op, sends);
   }
 
-  /// Pairs that send in some run.
+  /// Keeps the pairs that send in some run.
   static void keep(PermuteOp op, ArrayRef<std::string> sends) {
     SmallVector<int64_t> pairs;
     SmallVector<StringRef> kept;

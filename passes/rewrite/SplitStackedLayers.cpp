@@ -32,7 +32,7 @@ namespace {
 
 using namespace mlir;
 
-/// The dimension along which the operands of `op` are cut or put together, if there is one.
+/// Returns the dimension along which the operands of `op` are cut or put together, if there is one.
 std::optional<int64_t> getDim(CollectiveOpInterface op) {
   if (auto gather = dyn_cast<AllGatherOp>(op.getOperation()))
     return gather.getDim();
@@ -41,7 +41,7 @@ std::optional<int64_t> getDim(CollectiveOpInterface op) {
   return std::nullopt;
 }
 
-/// Whether an operand is a stack that can be taken apart.
+/// Returns whether an operand is a stack that can be taken apart.
 bool isStack(CollectiveOpInterface op, unsigned operand) {
   if (!isa<AllReduceOp, AllGatherOp, ReduceScatterOp>(op) || op.getOriginsAttr() || getDim(op) == 0 ||
       op.isStarted())
@@ -104,7 +104,7 @@ private:
                getDim(op) ? withoutStack(result, 1) : cast<RankedTensorType>(slice.getType()));
   }
 
-  /// The type with another first dimension, or without one.
+  /// Returns the type with another first dimension, or without one.
   static RankedTensorType withoutStack(RankedTensorType type, std::optional<int64_t> first) {
     SmallVector<int64_t> shape(type.getShape().drop_front());
     if (first)

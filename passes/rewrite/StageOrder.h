@@ -23,8 +23,8 @@
 
 namespace cgx {
 
-/// A collective that can be started: what it is for one rank costs nothing, and what decodes payloads again
-/// exchanges nothing.
+/// Returns whether an op is a collective that can be started. With one rank it costs nothing, and one that
+/// decodes payloads again exchanges nothing.
 bool canStart(mlir::Operation *op);
 
 /// The places of the ops of a block, counted from its beginning.
@@ -32,10 +32,11 @@ class Places {
 public:
   explicit Places(mlir::Block &block);
 
-  /// Of the op of the block that is `op` or has it in a region.
+  /// Returns the place of the op of the block that is `op` or contains it.
   int64_t of(mlir::Operation *op) const { return places.lookup(block.findAncestorOpInBlock(*op)); }
 
-  /// Of the op behind which all operands of `op` are there; -1 at the beginning of the block.
+  /// Returns the place of the op after which all operands of `op` are available; -1 at the beginning of the
+  /// block.
   int64_t ofOperands(mlir::Operation *op) const;
 
 private:
@@ -43,7 +44,8 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> places;
 };
 
-/// The collectives of a block that can be started, in the order in which their operands become available.
+/// Returns the collectives of a block that can be started, in the order in which their operands become
+/// available.
 llvm::SmallVector<mlir::Operation *> getByAvailability(mlir::Block &block, const Places &places);
 
 /// Calls `visit` for each block that has a collective that can be started.

@@ -23,7 +23,7 @@ namespace {
 
 using namespace mlir;
 
-/// How many ops before each place of a block compute something.
+/// Returns how many ops before each place of a block compute something.
 SmallVector<int64_t> countWork(Block &block) {
   SmallVector<int64_t> counts = {0};
   for (Operation &op : block) {
@@ -34,15 +34,15 @@ SmallVector<int64_t> countWork(Block &block) {
   return counts;
 }
 
-/// Whether an operand is the result of another collective of the block: then it starts where it stands, if
-/// that could be earlier at all.
+/// Returns whether an operand is the result of another collective of the block: such a collective is not
+/// split into start and wait.
 bool needsAnother(Operation *collective) {
   return llvm::any_of(collective->getOperands(), [&](Value operand) {
     return isa_and_nonnull<CollectiveOpInterface, WaitOp>(operand.getDefiningOp());
   });
 }
 
-/// r = all_reduce(x) -> h = start all_reduce(x) ; r = wait h
+/// Splits a collective: r = all_reduce(x) -> h = start all_reduce(x) ; r = wait h.
 void startAndWait(Operation *collective, Operation *startBefore, Operation *waitBefore) {
   auto handle = HandleType::get(collective->getContext(), SmallVector<Type>(collective->getResultTypes()));
   OpBuilder atStart(startBefore), atWait(waitBefore);
@@ -52,16 +52,16 @@ void startAndWait(Operation *collective, Operation *startBefore, Operation *wait
   collective->replaceAllUsesWith(wait.getResults());
 }
 
-/// What is gathered between a start and its first use.
+/// A gather from its start to its first use.
 struct Prefetched {
   int64_t start, use;
   uint64_t bytes;
 };
 
-/// The earliest place from `ready` to `use` behind which `bytes` more stay within the bound; `use` where
-/// there is none.
+/// Returns the earliest place from `ready` to `use` after which `bytes` more stay within the bound; `use`
+/// where there is none.
 int64_t findStart(ArrayRef<Prefetched> others, int64_t ready, int64_t use, uint64_t bytes, uint64_t bound) {
-  // What is on its way becomes less only where something is used.
+  // The prefetched bytes decrease only where a gather is used.
   SmallVector<int64_t> starts = {ready};
   for (const Prefetched &other : others)
     if (other.use > ready && other.use < use)
@@ -83,7 +83,7 @@ int64_t findStart(ArrayRef<Prefetched> others, int64_t ready, int64_t use, uint6
   return found == starts.end() ? use : *found;
 }
 
-/// Starts what has something to overlap with.
+/// Starts the collectives that have something to overlap with.
 void startEarly(Block &block, uint64_t prefetch) {
   Places places(block);
   SmallVector<Operation *> collectives = getByAvailability(block, places);

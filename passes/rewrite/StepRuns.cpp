@@ -25,7 +25,7 @@ std::optional<int64_t> getConstantInteger(Value value) {
   return (*elements.begin()).trySExtValue();
 }
 
-/// `value` as the argument of a loop's region that it is.
+/// Returns the number of the argument of a loop's region that `value` is; nothing if it is none.
 static std::optional<unsigned> argumentOf(Value value, Region &region) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || argument.getOwner() != &region.front())

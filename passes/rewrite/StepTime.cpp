@@ -28,7 +28,7 @@ double countElements(Value value) {
   return type && type.hasStaticShape() ? double(type.getNumElements()) : 0;
 }
 
-/// Of what is multiplied and added.
+/// Returns the number of multiplications and additions of an op.
 double countFlops(Operation *op) {
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([](stablehlo::DotGeneralOp dot) {
@@ -47,13 +47,14 @@ double countFlops(Operation *op) {
       .Default([](Operation *) { return 0.0; });
 }
 
-/// What gives its operand another shape only, or is there before the step.
+/// Returns whether an op takes no time: it only changes the shape of its operand, or is a constant or a
+/// terminator.
 bool isFree(Operation *op) {
   return matchPattern(op, m_Constant()) || op->hasTrait<OpTrait::IsTerminator>() ||
          isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op);
 }
 
-/// The two things that a rank does at once.
+/// The clock of a rank, which computes and communicates at once.
 class Clock {
 public:
   explicit Clock(const layers::Machine &machine) : machine(machine) {}
@@ -97,7 +98,8 @@ private:
       computed += cost.busy * share;
   }
 
-  /// The longest branch, as often as it is taken; a loop as often as it goes round, if that is known.
+  /// Runs the longest branch, as often as it is taken, or a loop, as often as it goes round, if that is
+  /// known.
   void runRegions(Operation &op) {
     const double before = computed, traveledBefore = traveled;
     double longest = 0;
@@ -118,7 +120,7 @@ private:
       travels |= traveled != traveledBefore;
     }
     computed = before + longest;
-    // What travels inside ends there; what began before goes on.
+    // Transfers inside of a region end there; those that began before go on.
     traveled = travels ? std::max(traveledBefore, computed) : traveledBefore;
   }
 

@@ -14,13 +14,13 @@
 
 namespace cgx {
 
-/// How long a rank takes for a step: ops compute one after the other, a collective that was started travels
-/// beside them, one at a time, and a wait ends when it is there. Where a rank has no core to spare, what a
-/// collective encodes and adds up takes its turn among the ops. Of ops it knows the products of matrices and
-/// convolutions by their operations, and all others by the bytes that they make; so it is good to compare two
-/// orders of the same step, and no forecast of one.
+/// Returns the seconds that a rank takes for a step. Ops compute one after the other, started collectives
+/// travel beside them, one at a time, and a wait ends when its collective completes. Where a rank has no core
+/// to spare, encoding and adding up take turns with the ops. Matrix products and convolutions cost their
+/// operations, all other ops the bytes of their results; so the estimate compares two orders of the same
+/// step, and is no forecast of one.
 ///
-/// The machine file must say what computing takes (`layers::Machine::saysComputing`).
+/// The machine file must have the cost of computing (`layers::Machine::saysComputing`).
 double getStepSeconds(mlir::func::FuncOp step, const layers::Machine &machine);
 
 } // namespace cgx

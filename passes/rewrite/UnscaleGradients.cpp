@@ -10,8 +10,8 @@
 //
 //   (sum x_r) / s   =   sum (x_r / s)
 //
-// On the right, what travels is the gradient itself, and so is what error feedback keeps of it, whatever s is
-// in the next step.
+// On the right, the gradient itself is sent, and its residual is in its own units, whatever s is in the next
+// step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,16 +38,16 @@ namespace {
 
 using namespace mlir;
 
-/// Whether a codec takes numbers of whatever size alike. A cast to few exponents without a scale of its own
-/// loses gradients that are as small as a loss scale is there to prevent.
+/// Returns whether a codec treats small and large numbers alike. A cast to few exponents without a scale of
+/// its own loses the small gradients that a loss scale is there to preserve.
 bool isOfAnySize(CodecAttrInterface codec) {
   const cgx_codec sent = codec.getCodec();
   return sent.family != CGX_CODEC_CAST ||
          !llvm::is_contained({CGX_FORMAT_F16, CGX_FORMAT_FP8_E4M3, CGX_FORMAT_FP8_E5M2}, sent.format);
 }
 
-/// The type of the same shape in which unscaled gradients travel. Those of f16 are what the scale is for: a
-/// quarter of the exponents of f32 is not enough for them.
+/// Returns the type of the same shape in which unscaled gradients are sent. The scale is there for gradients
+/// of f16: a quarter of the exponents of f32 is not enough for them.
 RankedTensorType getUnscaledType(RankedTensorType type) {
   return type.getElementType().isF16() ? type.clone(Float32Type::get(type.getContext())) : type;
 }
@@ -76,7 +76,7 @@ struct UnscaleGradients : impl::UnscaleGradientsPassBase<UnscaleGradients> {
     });
     if (found.empty())
       return; // the common case costs one walk
-    // Before anything changes: of values that are made here nothing is known.
+    // The analysis runs before anything changes, since it knows nothing of values that are made here.
     Replication replication(getOperation(), Replication::Believed::KeptAlike);
     llvm::erase_if(found, [&](Found &each) {
       return !replication.isReplicatedOver(each.scale.number, each.op.getGroups()) ||
@@ -95,8 +95,8 @@ private:
     LossScale scale;
   };
 
-  /// Has `number` computed before `op`; false where it is computed from what `op` gives, or by an op that
-  /// stays where it is.
+  /// Moves the computation of `number` before `op`; returns false if it is computed from the results of `op`,
+  /// or by an op that cannot be moved.
   static bool moveBefore(Operation *op, Value number) {
     llvm::SetVector<Operation *> needed;
     SmallVector<Value> worklist{number};
@@ -116,7 +116,7 @@ private:
     return true;
   }
 
-  /// The number that gradients are to be divided by.
+  /// Returns the number that gradients are to be divided by.
   static Value createDivisor(OpBuilder &builder, Location location, const LossScale &scale, Type element) {
     Value number = convert(builder, location, scale.number, element);
     if (scale.isDivisor)
@@ -149,7 +149,7 @@ private:
     op->setOperand(op.getInputs().getBeginOperandIndex() + i, unscaled);
     result.setType(resultType.clone(element));
 
-    // Who else reads the reduction reads it with the scale.
+    // Other users of the reduction get it multiplied by the scale again.
     builder.setInsertionPointAfter(op);
     Value product =
         stablehlo::MulOp::create(builder, scaling->getLoc(), result.getType(), result,
@@ -157,7 +157,7 @@ private:
     Value scaled = convert(builder, op.getLoc(), product, resultType.getElementType());
     result.replaceAllUsesExcept(scaled, product.getDefiningOp());
 
-    // What the chain made, without the scale.
+    // The result of the chain is computed again, without the scale.
     builder.setInsertionPoint(scaling);
     Value mapped = result;
     for (Operation *map : ArrayRef(scale.maps).drop_back())
@@ -185,7 +185,7 @@ private:
     return copy->getResult(0);
   }
 
-  /// Erases ops that nobody reads, and what they alone read.
+  /// Erases unused ops, and the ops that they alone used.
   static void eraseUnused(ArrayRef<Operation *> ops) {
     llvm::SetVector<Operation *> worklist(ops.begin(), ops.end());
     while (!worklist.empty()) {

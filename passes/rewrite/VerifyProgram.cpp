@@ -1,4 +1,4 @@
-//===-- VerifyProgram.cpp - What no single op can check -------------------===//
+//===-- VerifyProgram.cpp - Checks that no single op can do ---------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -31,8 +31,8 @@ using namespace mlir;
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// (P2) The ids that were seen. One op per id and collective; in explicit form, one op of each
-/// step per id and operand.
+/// (P2) The ids that were seen. An id belongs to one op per collective; in explicit form, to one op of each
+/// step and operand.
 class Ids {
 public:
   LogicalResult add(CollectiveOpInterface op) { return add(op, op.getId(), /*operand=*/-1, /*step=*/"", ""); }
@@ -68,7 +68,7 @@ private:
       firstOfStep;
 };
 
-/// (P3) Whether groups contain each of `numRanks` ranks once: the attribute itself rules out twice.
+/// Verifies (P3): groups contain each of `numRanks` ranks once. The attribute itself rules out duplicates.
 LogicalResult verifyGroups(Operation *op, GroupsAttr groups, int64_t numRanks) {
   if (groups.getRows().empty())
     return success();
@@ -82,7 +82,7 @@ LogicalResult verifyGroups(Operation *op, GroupsAttr groups, int64_t numRanks) {
   return success();
 }
 
-/// (P4)
+/// Verifies (P4).
 LogicalResult verifyReasons(CollectiveOpInterface op) {
   for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
     if (StringRef reason = getExactReason(op, i); !reason.empty() && !op.getCodec(i).isExact())
@@ -91,7 +91,7 @@ LogicalResult verifyReasons(CollectiveOpInterface op) {
   return success();
 }
 
-/// (P7) What a collective's codecs read of the optimizer is bound to them, and nothing else.
+/// Verifies (P7): the optimizer state that a collective's codecs read is bound to them, and nothing else.
 LogicalResult verifyBound(CollectiveOpInterface op, ArrayRef<BindOptimizerStateOp> bound) {
   for (BindOptimizerStateOp one : bound) {
     int64_t operand = one.getOperandNumber();
@@ -116,7 +116,7 @@ LogicalResult verifyBound(CollectiveOpInterface op, ArrayRef<BindOptimizerStateO
   return success();
 }
 
-/// (P8) Rows of which changes are sent have ids; a gather has messages for each of its runs.
+/// Verifies (P8): rows of which changes are sent have ids, and a gather has messages for each of its runs.
 LogicalResult verifyChanges(CollectiveOpInterface op) {
   for (unsigned i = 0; i < op.getInputs().size(); ++i) {
     if (!isa<DeltaAttr>(op.getCodec(i)))
@@ -143,7 +143,7 @@ LogicalResult verifyChanges(CollectiveOpInterface op) {
   return success();
 }
 
-/// (P9) Payloads are decoded again after the gather that keeps them, as often as it runs.
+/// Verifies (P9): payloads are decoded again after the gather that keeps them, as often as it runs.
 LogicalResult verifyDecodedAgain(AllGatherOp op) {
   std::optional<int64_t> id = op ? op.getDecodesAgain() : std::nullopt;
   if (!id)
@@ -178,7 +178,7 @@ struct PlacedValue {
   InFlightDiagnostic emitError() const { return function->emitOpError() << what << " " << number << ": "; }
 };
 
-/// (P5)
+/// Verifies (P5).
 LogicalResult verifyPlacement(const PlacedValue &value, MeshAttr mesh) {
   if (!value.attributes)
     return success();
@@ -225,7 +225,7 @@ LogicalResult verifyPlacements(FunctionOpInterface main, MeshAttr mesh) {
   return success();
 }
 
-/// (P6)
+/// Verifies (P6).
 LogicalResult verifyFeeds(FunctionOpInterface main) {
   std::map<int64_t, unsigned> fedBy;
   for (auto [number, type] : llvm::enumerate(main.getResultTypes())) {

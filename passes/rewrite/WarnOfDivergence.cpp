@@ -25,9 +25,9 @@ namespace {
 
 using namespace mlir;
 
-/// The split arguments that values are computed from by way of no collective. Whatever a collective returns
-/// counts as equal on all ranks, over whichever groups: what is reported is certain. What ranks hand on to
-/// each other, one by one, may be a sum of their own making (a ring, a tree), and counts as a source apart.
+/// The split arguments that values are computed from without a collective between. The result of a collective
+/// counts as equal on all ranks, over any groups, so that every warning is certain. Values that ranks hand on
+/// to each other, one by one, may form a sum (a ring, a tree), and count as a source apart.
 class SplitSources {
 public:
   explicit SplitSources(FunctionOpInterface step) : step(step) {
@@ -37,7 +37,7 @@ public:
     visit(step.getFunctionBody().front());
   }
 
-  /// The first of the arguments; nothing if there is none.
+  /// Returns the first of the arguments; nothing if there is none.
   std::optional<unsigned> getFirst(Value value) const {
     auto found = sources.find(value);
     if (found == sources.end() || found->second.none() || found->second.test(handedOn()))
@@ -103,7 +103,7 @@ private:
       add(result, all);
   }
 
-  /// Each value by itself, until nothing changes: other results of a branch say nothing about it.
+  /// Visits each value by itself, until nothing changes: other results of a branch say nothing about it.
   void visitRegions(Operation &op, ArrayRef<RegionEdge> edges) {
     llvm::BitVector choice = none();
     for (Value deciding : getDecidingValues(&op))
@@ -131,7 +131,7 @@ private:
     } while (changes);
   }
 
-  /// Asking an op for its attributes is not const.
+  /// Mutable, since asking an op for its attributes is not const.
   mutable FunctionOpInterface step;
   llvm::DenseMap<Value, llvm::BitVector> sources;
 };
@@ -157,8 +157,8 @@ private:
            llvm::all_of(sharding.getDimensions(), [](ArrayAttr axes) { return axes.empty(); });
   }
 
-  /// The step begins with a mean of the state, or hands out one rank's: what ranks computed on their own is
-  /// meant to differ until then (federated averaging).
+  /// Returns whether the step begins with a mean of the state, or hands out one rank's: ranks are meant to
+  /// differ until then (federated averaging).
   static bool isBroughtTogether(FunctionOpInterface step, unsigned result) {
     llvm::SetVector<Value> elements;
     elements.insert(step.getArgument(step.getResultAttrOfType<IntegerAttr>(result, kFeedsAttrName).getInt()));

@@ -1,4 +1,4 @@
-//===-- WarnOfLostResiduals.cpp - Where error feedback makes nothing up ---===//
+//===-- WarnOfLostResiduals.cpp - Warns of errors that are not corrected --===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With error feedback, of gradients x_t,
+// With error feedback, for gradients x_t,
 //
-//   sum of what the step applied + residual = x_1 + ... + x_t
+//   sum of the applied updates + residual = x_1 + ... + x_t
 //
-// as long as the step applies every result of the collective, in the same units. Neither holds of
+// as long as the step applies every result of the collective, in the same units. Neither holds for
 //
-//   where(isfinite(g), w - rate * g, w)     a step that is left out lost its result, and with it what the
-//                                           residual had handed to it
+//   where(isfinite(g), w - rate * g, w)     a step that is left out loses its result, and with it the
+//                                           residual that was added to it
 //   w - rate * (g / scale)                  a residual is in units of the scale of its own step
 //
 //===----------------------------------------------------------------------===//
@@ -43,14 +43,14 @@ bool isFloats(Value value) {
   return type && isa<FloatType>(type.getElementType());
 }
 
-/// A choice between regions or values that a number of the step makes: which of them is taken.
+/// One side of a choice between regions or values by a number of the step.
 struct TakenSide {
   Value condition;
   unsigned side; ///< of a select: 0 is where the condition holds; of a branch: the region
 };
 
-/// The numbers of floating point that are made of the results of collectives with error feedback, where a
-/// choice goes one way.
+/// The floating-point values that are computed from the results of collectives with error feedback, where a
+/// choice takes one side.
 class Applied {
 public:
   Applied(FunctionOpInterface step, const TakenSide *choice) : choice(choice) {
@@ -96,7 +96,7 @@ private:
       }
       return;
     }
-    // What a loop does with them is its affair.
+    // A loop may use them in any way.
     bool hasAny = llvm::any_of(op.getOperands(), [&](Value operand) { return contains(operand); });
     for (Region &region : op.getRegions())
       for (Block &block : region)
@@ -149,7 +149,7 @@ private:
   // Steps that are left out
   //===--------------------------------------------------------------------===//
 
-  /// Whether a tensor that the step hands on is made of the results.
+  /// Returns whether a tensor that the step hands on is made of the results.
   bool isApplied(const TakenSide *choice) {
     Applied applied(step, choice);
     Operation *terminator = step.getFunctionBody().front().getTerminator();
@@ -163,8 +163,8 @@ private:
     return false;
   }
 
-  /// Whether a collective with error feedback runs where a choice goes one way: where none does, as in a step
-  /// of local training, residuals stay as they are.
+  /// Returns whether a collective with error feedback runs on this side of a choice. Where none runs, as in a
+  /// step of local training, residuals stay unchanged.
   bool anyRuns(const TakenSide &choice) {
     return llvm::any_of(fed, [&](const auto &operand) {
       for (Region *region = operand.first->getParentRegion(); region; region = region->getParentRegion()) {

@@ -25,8 +25,8 @@ bool isSum(CollectiveOpInterface op) {
   return isa<AllReduceOp>(op) && (op.getReductionKind() == Reduction::Sum);
 }
 
-/// The sum over the same groups that the elements of `value` come from, through ops that keep their number;
-/// null if there is none.
+/// Returns the sum over the same groups that the elements of `value` come from, through ops that keep their
+/// number; null if there is none.
 Value findEarlierSum(Value value, GroupsAttr groups) {
   auto countOf = [](Value of) {
     auto type = dyn_cast<RankedTensorType>(of.getType());

@@ -1,4 +1,4 @@
-//===-- WarnOfUncompressed.cpp - Why nothing, or too little, is compressed ===//
+//===-- WarnOfUncompressed.cpp - Warns if little is compressed ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is said is in cgx/layers/WarnOfUncompressed.h; here is what only the program can say: whether it
-// trains.
+// The messages are in cgx/layers/WarnOfUncompressed.h. This file adds the fact that only the program has:
+// whether it trains.
 
 #include "cgx/layers/WarnOfUncompressed.h"
 #include "cgx/Passes/LayerTable.h"
@@ -35,8 +35,8 @@ struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed>
   }
 
 private:
-  /// The step updates state, or, where nothing is said to be state, returns something of an argument's type:
-  /// its next value, or a gradient.
+  /// Returns whether the step updates state, or, where no state is declared, returns a value of an argument's
+  /// type: its next value, or a gradient.
   bool trains() {
     auto step = dyn_cast_or_null<FunctionOpInterface>(SymbolTable::lookupSymbolIn(getOperation(), "main"));
     if (!step || step.isExternal() || !step.getFunctionBody().hasOneBlock())

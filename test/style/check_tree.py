@@ -275,6 +275,57 @@ def field_words(paths):
                 yield f"{path}:{number}: '{word}': expected {better}"
 
 
+# Folders whose comments are sentences. Append a folder when its comments are.
+SENTENCED = (
+    "dialect",
+    "kernels/include",
+    "passes",
+    "test/lit",
+)
+FRAGMENT = re.compile(r"(What|Whether|Of|Who|Whom|Whose|Those|The same|That of|That which)\b")
+# A sentence may begin with such a word, so that a few of them are allowed.
+MOST_FRAGMENTS = 0.03
+COMMENT_MARKS = {suffix: "//" for suffix in CXX + (".td", ".c", ".inc", ".mlir")} | {".py": "#", ".cfg": "#"}
+# Lines that read as comments and are none: directives of tests, licences, rules, and switches of tools.
+NO_COMMENT = re.compile(r"[A-Z][A-Z0-9_{}-]*:|expected-|=|-----|Part of cgx|See LICENSE|SPDX|clang-format|NOLINT|!|/")
+
+
+def comments(path):
+    """The comments of a file as pairs of a line number and a text; consecutive lines are one comment, up to a blank one."""
+    mark = re.escape(COMMENT_MARKS[path.suffix])
+    alone, trailing = re.compile(rf"\s*{mark}(?:/?<?)\s?(.*)"), re.compile(rf".*\S\s+{mark}+<?\s+(.*)")
+    begin, lines = 0, []
+    for number, line in enumerate(text(path).splitlines() + [""], 1):
+        whole = alone.fullmatch(line)
+        words = whole[1].strip() if whole else ""
+        if words and not NO_COMMENT.match(words):
+            begin = begin if lines else number
+            lines.append(words)
+            continue
+        if lines:
+            yield begin, " ".join(lines)
+        lines = []
+        beside = None if whole else trailing.fullmatch(line)
+        if beside and not NO_COMMENT.match(beside[1]):
+            yield number, beside[1]
+
+
+def comments_are_sentences(paths):
+    """Few comments of a folder begin with a fragment such as "Whether ...", which leaves the subject to guess."""
+    for folder in SENTENCED:
+        count, fragments = 0, []
+        for path in paths:
+            if path.suffix in COMMENT_MARKS and str(path).startswith(folder + "/"):
+                for number, comment in comments(path):
+                    count += 1
+                    if FRAGMENT.match(comment):
+                        fragments.append(f"{path}:{number}")
+        if len(fragments) > MOST_FRAGMENTS * count:
+            yield (f"{folder}: {len(fragments)} of {count} comments begin with a fragment (What, Whether, Of, Who, Those, "
+                   f"The same): expected sentences, and at most {MOST_FRAGMENTS:.0%} of fragments; they are at "
+                   + ", ".join(fragments))
+
+
 def readmes(paths):
     """Every top folder tells a newcomer where to look."""
     names = {str(p) for p in paths}
@@ -376,7 +427,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, native_border, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, without_locale, versions, reported, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, native_border, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, comments_are_sentences, without_locale, versions, reported, formatted]
 
 
 def main():

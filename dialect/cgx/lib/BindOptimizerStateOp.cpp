@@ -27,8 +27,8 @@ Value BindOptimizerStateOp::getKept(Kept kept) {
   return {};
 }
 
-/// Arguments of the step: memory that stays as it is until the step ends. Whatever the step computes may be
-/// overwritten or freed before.
+/// Returns whether the tensor is an argument of the step, whose memory is unchanged until the step ends.
+/// Anything that the step computes may be overwritten or freed before.
 static bool staysUntilTheEnd(Value tensor) {
   auto argument = dyn_cast<BlockArgument>(tensor);
   return argument && isa_and_present<FunctionOpInterface>(argument.getOwner()->getParentOp());

@@ -81,7 +81,7 @@ std::optional<Dialect::ParseOpHook> CgxDialect::getParseOperationHook(StringRef 
 }
 
 namespace {
-/// No op of this dialect depends on the function that it stands in. A copy is not inlined:
+/// Inlines functions with ops of the dialect, none of which depends on its function. A copy is not inlined:
 /// it would have the id of the original.
 struct CgxInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;

@@ -18,13 +18,13 @@ using namespace cgx::detail;
 
 namespace {
 
-/// An attribute that may stand as `word(...)`, and what stands in the parentheses; or as `word`, if it is a
-/// flag.
+/// A clause: an attribute that may stand as `word(...)`, and the contents of its parentheses; or as `word`,
+/// if it is a flag.
 struct Clause {
   StringLiteral word;
   StringLiteral attribute;
-  /// Whether the attribute can be written so. Others stand in the dictionary, where the verifier refuses
-  /// them.
+  /// Returns whether the clause can express the attribute. Others are printed in the dictionary, and the
+  /// verifier rejects them.
   bool (*fits)(Attribute);
   Attribute (*parse)(AsmParser &);
   void (*print)(AsmPrinter &, Attribute); // null where the word says all
@@ -37,12 +37,13 @@ template <typename T> bool isArrayOf(Attribute attribute) {
   return array && llvm::all_of(array, llvm::IsaPred<T>);
 }
 
-/// Elements between commas; none is a list, too.
+/// Parses elements between commas; the list may be empty.
 template <typename Element> ParseResult parseElements(AsmParser &parser, Element element) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, element);
 }
 
-/// What `parse` finds between parentheses, or else an attribute that is written out, or its alias.
+/// Parses what `parse` accepts between parentheses. An attribute that is written out, or its alias, is
+/// accepted too.
 template <typename T, typename Parse> Attribute parseOne(AsmParser &parser, Parse parse) {
   T attribute;
   if (parser.parseLParen() || failed(parse(attribute)) || !attribute || parser.parseRParen())
@@ -50,7 +51,7 @@ template <typename T, typename Parse> Attribute parseOne(AsmParser &parser, Pars
   return attribute;
 }
 
-/// An attribute that begins with `#`, if one stands here.
+/// Parses an attribute that begins with `#`, if one stands here.
 template <typename T> OptionalParseResult parseWrittenOut(AsmParser &parser, T &attribute, StringRef what) {
   SMLoc location = parser.getCurrentLocation();
   Attribute parsed;
@@ -253,7 +254,7 @@ void printOrigins(AsmPrinter &printer, Attribute attribute) {
   llvm::interleaveComma(cast<DenseI64ArrayAttr>(attribute).asArrayRef(), printer);
 }
 
-/// In the order in which they are printed: why an operand travels as it does comes before how.
+/// The clauses in the order in which they are printed: the reason of an operand's codec precedes the details.
 constexpr Clause kClauses[] = {
     {"algorithm", "algorithm", isOne<AlgorithmAttr>, parseAlgorithm, printAlgorithm},
     {"exact_reasons", "exact_reasons", isArrayOf<StringAttr>, parseStrings, printStrings},
@@ -277,13 +278,13 @@ constexpr Clause kClauses[] = {
 
 constexpr StringLiteral kLayersName = "layers";
 
-/// What was discardable in earlier programs, and what it is called now.
+/// The discardable attributes of earlier programs and their present names.
 constexpr std::pair<StringLiteral, StringLiteral> kEarlierNames[] = {
     {kEarlierExactReasonName, "exact_reasons"},
     {kEarlierOriginsName, "origins"},
 };
 
-/// The clauses of an op: those of the attributes that it has.
+/// Returns the clauses of an op: those of the attributes that it has.
 SmallVector<const Clause *> clausesOf(OperationName op) {
   SmallVector<const Clause *> clauses;
   for (const Clause &clause : kClauses)
@@ -301,7 +302,7 @@ ParseResult parseClauses(OpAsmParser &parser, NamedAttrList &attributes, Operati
     SMLoc location = parser.getCurrentLocation();
     StringRef word;
     if (failed(parser.parseOptionalKeyword(&word, words))) {
-      // Behind an op without results stand no types, so that a word may begin the next op.
+      // No types stand after an op without results, so that a word may begin the next op.
       if (op.hasTrait<OpTrait::ZeroResults>() || failed(parser.parseOptionalKeyword(&word)))
         break;
       return parser.emitError(location) << "expected one of " << llvm::join(words, ", ") << ", got " << word;
@@ -322,7 +323,7 @@ ParseResult parseClauses(OpAsmParser &parser, NamedAttrList &attributes, Operati
   return success();
 }
 
-/// The dictionary behind the clauses.
+/// Parses the dictionary after the clauses.
 ParseResult parseOthers(OpAsmParser &parser, NamedAttrList &attributes) {
   SMLoc location = parser.getCurrentLocation();
   NamedAttrList others;
@@ -342,7 +343,7 @@ ParseResult parseOthers(OpAsmParser &parser, NamedAttrList &attributes) {
   return success();
 }
 
-/// What parsers that ODS writes do behind an attribute dictionary.
+/// Verifies inherent attributes, as parsers that ODS generates do after an attribute dictionary.
 ParseResult verifyInherent(OpAsmParser &parser, SMLoc location, NamedAttrList &attributes, OperationName op) {
   return op.verifyInherentAttrs(attributes,
                                 [&] { return parser.emitError(location) << "'" << op << "' op "; });

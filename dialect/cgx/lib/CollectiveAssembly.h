@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The attributes of a collective stand as clauses behind its operands, in one order for all collectives:
+// The attributes of a collective stand as clauses after its operands, in one order for all collectives:
 //
 //   cgx.all_reduce mean(%w) codec(quantize<bits = 4>) groups([[0, 1]]) id(0) layer("w", gradient, [64, 128])
 //
-// A clause says what the attribute says, without `#cgx.` and the brackets of the attribute; an attribute, or
-// an alias of one, may stand in its place. There is one `layer` per operand. What is no clause stands in an
-// attribute dictionary behind them, where clauses may stand, too: earlier programs have all of them there.
+// A clause has the text of the attribute, without `#cgx.` and the brackets; an attribute, or an alias of one,
+// may stand in its place. There is one `layer` per operand. Attributes that are no clause stand in an
+// attribute dictionary after the clauses. Clauses may stand there, too, as they all do in earlier programs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_DIALECT_CGX_LIB_COLLECTIVEASSEMBLY_H
@@ -38,19 +38,19 @@ mlir::ParseResult parsePayloadAttrs(mlir::OpAsmParser &parser, mlir::NamedAttrLi
 void printPayloadAttrs(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::DictionaryAttr attributes,
                        llvm::StringRef);
 
-/// What stands behind `#cgx.`.
+/// Parses an attribute without its `#cgx.`.
 mlir::Attribute parseWithoutDialect(mlir::AsmParser &parser, mlir::Type type = {});
 void printWithoutDialect(mlir::AsmPrinter &printer, mlir::Attribute attribute);
 
-// What stands between the brackets of an attribute.
-GroupsAttr parseRows(mlir::AsmParser &parser); // behind the first bracket
+// These parse and print the parameters of an attribute, between its brackets.
+GroupsAttr parseRows(mlir::AsmParser &parser); // after the first bracket
 void printRows(mlir::AsmPrinter &printer, GroupsAttr groups);
-LayerAttr parseLayerParameters(mlir::AsmParser &parser, llvm::StringRef name); // behind the name
+LayerAttr parseLayerParameters(mlir::AsmParser &parser, llvm::StringRef name); // after the name
 void printLayerParameters(mlir::AsmPrinter &printer, LayerAttr layer);
 HierarchyAttr parseHierarchyParameters(mlir::AsmParser &parser, mlir::AsmParser::Delimiter delimiter);
 void printHierarchyParameters(mlir::AsmPrinter &printer, HierarchyAttr hierarchy);
 
-/// `[` 0, 1 `]`
+/// These parse and print `[` 0, 1 `]`.
 mlir::ParseResult parseIntegers(mlir::AsmParser &parser, llvm::SmallVectorImpl<int64_t> &values);
 void printIntegers(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> values);
 

@@ -1,4 +1,4 @@
-//===-- CollectiveOperands.cpp - Collectives of other operands ------------===//
+//===-- CollectiveOperands.cpp - Replaces the operands of collectives -----===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -27,7 +27,7 @@ template <typename Op> uint64_t sumOverOperands(Op op, int64_t rank) {
   return bytes;
 }
 
-/// What `rank` sends of an operand: what the runtime's schedule says (cgx/schedule.h).
+/// Returns the bytes that `rank` sends for an operand, according to the runtime's schedule (cgx/schedule.h).
 template <typename Op>
 uint64_t wireBytes(Op op, cgx_collective_kind kind, CodecAttrInterface codec, unsigned operand,
                    int64_t rank) {
@@ -117,7 +117,7 @@ uint64_t PermuteOp::getSendingRuns(int64_t rank, uint64_t runs) {
 void cgx::detail::getCollectiveEffects(Operation *op,
                                        SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   if (cast<CollectiveOpInterface>(op).isStarted())
-    effects.emplace_back(MemoryEffects::Write::get(), FlightResource::get());
+    effects.emplace_back(MemoryEffects::Write::get(), PendingResource::get());
   auto gather = dyn_cast<AllGatherOp>(op);
   if (gather && gather.getKeepsPayloads())
     effects.emplace_back(MemoryEffects::Write::get(), KeptPayloadsResource::get());

@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace cgx;
 
-/// (D1)
+/// Verifies (D1).
 static LogicalResult verifyReasons(CollectiveOpInterface op) {
   ArrayAttr reasons = op.getExactReasonsAttr();
   if (!reasons)
@@ -69,7 +69,7 @@ LogicalResult cgx::detail::verifyCollective(Operation *op) {
 
 namespace {
 
-/// Lossy codecs go with sum and mean only, and mean with floating-point operands only.
+/// Verifies that lossy codecs go with sum and mean only, and mean with floating-point operands only.
 template <typename Op> LogicalResult verifyReduction(Op op) {
   for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
     if (!op.getCodec(i).isExact() && !op.acceptsLossyCodecs())
@@ -83,7 +83,7 @@ template <typename Op> LogicalResult verifyReduction(Op op) {
   return success();
 }
 
-/// The size of all groups, or an error where they differ.
+/// Returns the size of all groups, or an error where they differ.
 template <typename Op> FailureOr<int64_t> verifyUniformGroups(Op op) {
   if (std::optional<int64_t> size = op.getGroups().getUniformSize())
     return *size;
@@ -99,8 +99,8 @@ LogicalResult verifyDimension(Op op, unsigned operand, StringRef name, int64_t d
                           << type << ", got " << dimension;
 }
 
-/// Operand i with `divided` divided and `multiplied` multiplied by `size` (-1: neither) is
-/// result i.
+/// Verifies that result i has the shape of operand i with `divided` divided and `multiplied` multiplied by
+/// `size` (-1: neither).
 template <typename Op>
 LogicalResult verifyResultShape(Op op, unsigned i, int64_t divided, int64_t multiplied, int64_t size) {
   RankedTensorType type = op.getInputType(i);

@@ -39,7 +39,8 @@ static LogicalResult verifyNumRanks(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
-/// The parsers of collectives read them from earlier programs; the generic form has no such parser.
+/// Rejects an earlier name where it is not read: the parsers of collectives read it, and the generic form has
+/// no such parser.
 static LogicalResult refuseEarlierName(Operation *op, NamedAttribute attribute, StringRef name) {
   if (isa<CollectiveOpInterface, CompressOp>(op))
     return op->emitOpError() << "expected " << name << ", got " << attribute.getName().getValue()
@@ -85,7 +86,7 @@ LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute
   return success();
 }
 
-/// The attributes that arguments and results share.
+/// Verifies the attributes that arguments and results share.
 static LogicalResult verifyValueAttribute(Operation *op, const Twine &value, Type type,
                                           NamedAttribute attribute) {
   if (attribute.getName() == kNameAttrName && !isa<StringAttr>(attribute.getValue()))

@@ -24,7 +24,7 @@ LogicalResult HierarchyAttr::verify(function_ref<InFlightDiagnostic()> emitError
 
 HierarchyAttr cgx::detail::parseHierarchyParameters(AsmParser &parser, AsmParser::Delimiter delimiter) {
   SMLoc location = parser.getCurrentLocation();
-  int64_t local = 0; // which (C1) refuses
+  int64_t local = 0; // which (C1) rejects
   CodecAttrInterface inside = getIdentityCodec(parser.getContext());
   Leaders leaders = Leaders::All;
   auto parseLeaders = [&]() -> ParseResult {

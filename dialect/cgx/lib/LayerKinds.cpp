@@ -1,4 +1,4 @@
-//===-- LayerKinds.cpp - What is communicated, and what covers what -------===//
+//===-- LayerKinds.cpp - The kinds of layers, and their coverage ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -23,7 +23,7 @@ PayloadType DecompressOp::getPayloadType() { return getInput().getType(); }
 
 namespace {
 
-/// (C1) of every op of the explicit form.
+/// Verifies (C1) of every op of the explicit form.
 template <typename Op> LogicalResult verifyOrigin(Op op) {
   if (op.getId() < 0)
     return op.emitOpError() << "expected id to be 0 or more, got " << op.getId();
@@ -38,7 +38,7 @@ template <typename Op> LogicalResult verifyType(Op op, StringRef name, Type actu
   return op.emitOpError() << "expected the " << name << " to be " << expected << ", got " << actual;
 }
 
-/// (C2) of the payload collectives: position k of a group owns chunk k.
+/// Verifies (C2) of the payload collectives: position k of a group owns chunk k.
 template <typename Op> LogicalResult verifyGroups(Op op) {
   std::optional<int64_t> size = op.getGroups().getUniformSize();
   if (size == op.getPayloadType().getChunks())

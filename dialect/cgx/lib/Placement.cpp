@@ -1,4 +1,4 @@
-//===-- Placement.cpp - groups, meshes and shardings: who holds what ------===//
+//===-- Placement.cpp - groups, meshes and shardings ----------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -219,7 +219,7 @@ int64_t LayerAttr::getLayerCount() const {
 // #cgx.mesh
 //===----------------------------------------------------------------------===//
 
-/// Groups of ranks are written out: more than any machine has, and few enough to write.
+/// The bound on ranks, since groups are written out: more than any machine has, and few enough to write.
 static constexpr int64_t kMostRanks = 1 << 20;
 
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> axes,

@@ -21,7 +21,7 @@ inline mlir::ParseResult parseWord(mlir::AsmParser &parser, llvm::StringRef &wor
   return parser.parseKeyword(&word);
 }
 
-/// The names of an enumeration whose values are 0 to `most`.
+/// Returns the names of an enumeration whose values are 0 to `most`.
 template <typename Enum>
 llvm::SmallVector<llvm::StringRef> wordsOf(llvm::StringRef (*stringify)(Enum), uint64_t most) {
   llvm::SmallVector<llvm::StringRef> words;

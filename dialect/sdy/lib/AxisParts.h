@@ -31,7 +31,7 @@ struct AxisPart {
 
 using AxisParts = llvm::SmallVector<AxisPart>;
 
-/// The parts that `axes` name, consecutive parts of one axis as one. All axes belong to `mesh`.
+/// Returns the parts that `axes` name, consecutive parts of one axis as one. All axes belong to `mesh`.
 AxisParts getParts(llvm::ArrayRef<AxisRefAttr> axes, MeshAttr mesh);
 
 /// Appends a part, as one with the last if that ends where it begins.
@@ -40,13 +40,13 @@ void appendPart(AxisParts &parts, AxisPart part);
 /// Takes `suffix` from the end of `parts`. Fails, with `parts` as far as it got, if they do not end so.
 llvm::LogicalResult dropSuffix(AxisParts &parts, const AxisParts &suffix);
 
-/// The same parts in the order of the mesh, consecutive parts of one axis as one.
+/// Returns the parts in the order of the mesh, consecutive parts of one axis joined.
 AxisParts sortParts(AxisParts parts, MeshAttr mesh);
 
-/// `["x", "y":(1)2]`.
+/// Returns a text such as `["x", "y":(1)2]`.
 std::string textOf(const AxisParts &parts, MeshAttr mesh);
 
-/// The sharding of a value: null if there is none; nothing where only a partitioner would know, as of
+/// Returns the sharding of a value: null if there is none; nothing where only a partitioner would know, as of
 /// arguments of regions.
 std::optional<TensorShardingAttr> getSharding(mlir::Value value);
 
@@ -61,7 +61,7 @@ public:
       : mesh(mesh), emitError(std::move(emitError)) {}
 
   llvm::LogicalResult check(llvm::ArrayRef<AxisRefAttr> axes);
-  /// The same, for axes whose order says nothing: it is to be that of the mesh.
+  /// Checks axes whose order has no meaning: they must stand in the order of the mesh.
   llvm::LogicalResult checkSorted(llvm::StringRef what, llvm::ArrayRef<AxisRefAttr> axes);
 
 private:

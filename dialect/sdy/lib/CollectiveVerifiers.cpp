@@ -1,4 +1,4 @@
-//===-- CollectiveVerifiers.cpp - what collectives make of shardings -*- C++ -*-===//
+//===-- CollectiveVerifiers.cpp - verifiers of collectives between shardings -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@ using namespace cgx::sdy;
 // The sharding of a value
 //===----------------------------------------------------------------------===//
 
-/// How the part that an argument of a manual computation is, is split further: along the axes that are not
-/// manual.
+/// Returns how the part that an argument of a manual computation is, is split further: along the axes that
+/// are not manual.
 static TensorShardingAttr getShardingInside(ManualComputationOp op, unsigned index) {
   ArrayRef<TensorShardingAttr> shardings = op.getInShardings().getShardings();
   if (index >= shardings.size())
@@ -65,7 +65,7 @@ std::optional<TensorShardingAttr> cgx::sdy::getSharding(Value value) {
 
 namespace {
 
-/// Both sides of a collective, checked as far as all collectives have it in common.
+/// Both sides of a collective, after the checks that all collectives share.
 struct Sides {
   MeshAttr mesh;
   TensorShardingAttr in; // null if it is not known
@@ -74,7 +74,7 @@ struct Sides {
 
 } // namespace
 
-/// (C1) of every collective.
+/// Verifies (C1) of every collective, and returns the shardings of both sides.
 static FailureOr<Sides> getSides(Operation *op, Value operand, TensorShardingAttr out,
                                  bool needsOperandSharding, bool allowsOtherOrder = false) {
   auto emitError = [&] { return op->emitOpError(); };
@@ -93,7 +93,7 @@ static FailureOr<Sides> getSides(Operation *op, Value operand, TensorShardingAtt
   if (failed(sides.in.verifyForType(operand.getType(), op, emitError)))
     return failure();
   MeshAttr mesh = sides.in.getMesh(op);
-  // Two names are one mesh only where the devices differ.
+  // Two names must not stand for one mesh: they are accepted only where the devices differ.
   if (mesh == sides.mesh && sides.in.getMeshOrRef() != out.getMeshOrRef() &&
       isa<FlatSymbolRefAttr>(sides.in.getMeshOrRef()) && isa<FlatSymbolRefAttr>(out.getMeshOrRef()))
     return op->emitOpError() << "expected the mesh of the operand, " << sides.in.getMeshOrRef() << ", got "
@@ -103,7 +103,7 @@ static FailureOr<Sides> getSides(Operation *op, Value operand, TensorShardingAtt
   return sides;
 }
 
-/// The axes that split dimension `dim`; none if no sharding says otherwise.
+/// Returns the axes that split dimension `dim`; none if no sharding says otherwise.
 static AxisParts getDimension(TensorShardingAttr sharding, size_t dim, MeshAttr mesh) {
   if (!sharding || dim >= sharding.getDimensions().size())
     return {};
@@ -119,7 +119,7 @@ static LogicalResult verifyOutDimension(Operation *op, const Sides &sides, size_
                            << dim << ", got " << textOf(out, sides.mesh);
 }
 
-/// (C2) of collectives whose axes are listed per dimension.
+/// Verifies (C2) of collectives whose axes are listed per dimension.
 static LogicalResult verifyAxesPerDimension(Operation *op, const Sides &sides, ListOfAxisRefListsAttr axes) {
   size_t rank = sides.out.getDimensions().size();
   if (axes.getDimensions().size() != rank)
@@ -132,12 +132,12 @@ static LogicalResult verifyAxesPerDimension(Operation *op, const Sides &sides, L
   return success();
 }
 
-/// (C2) of collectives with one list of axes.
+/// Verifies (C2) of collectives with one list of axes.
 static LogicalResult verifyAxisList(Operation *op, const Sides &sides, AxisRefListAttr axes) {
   return AxisChecker(sides.mesh, [&] { return op->emitOpError(); }).checkSorted("axes", axes.getAxes());
 }
 
-/// Each dimension loses its axes at the end.
+/// Verifies that each dimension loses its axes at the end.
 static LogicalResult verifyGathered(Operation *op, const Sides &sides, ListOfAxisRefListsAttr axes) {
   if (!sides.in)
     return success();
@@ -153,7 +153,7 @@ static LogicalResult verifyGathered(Operation *op, const Sides &sides, ListOfAxi
   return success();
 }
 
-/// Each dimension gets its axes at the end.
+/// Verifies that each dimension gets its axes at the end.
 static LogicalResult verifySliced(Operation *op, const Sides &sides, ListOfAxisRefListsAttr axes) {
   for (auto [dim, list] : llvm::enumerate(axes.getDimensions())) {
     AxisParts parts = getDimension(sides.in, dim, sides.mesh);
@@ -185,7 +185,7 @@ LogicalResult AllSliceOp::verify() {
 // Axes that move
 //===----------------------------------------------------------------------===//
 
-/// (C3): dimensions in range, no one twice, sources in order.
+/// Verifies (C3): dimensions are in range and unique, and sources are in order.
 static LogicalResult verifyMoves(AllToAllOp op, int64_t rank) {
   SmallVector<bool> seen(rank);
   int64_t last = -1;
@@ -291,7 +291,8 @@ static LogicalResult verifySameDimensions(Operation *op, const Sides &sides) {
   return success();
 }
 
-/// What is unreduced by a maximum cannot be reduced by a sum.
+/// Verifies that the reduction is the one that the operand is unreduced by: a pending maximum is not
+/// completed by a sum.
 static LogicalResult verifyReductionOp(Operation *op, const Sides &sides, ReductionOp reduction) {
   if (!sides.in || sides.in.getUnreducedAxes().empty() || sides.in.getReductionOp() == reduction)
     return success();
@@ -329,7 +330,8 @@ LogicalResult ReduceScatterOp::verify() {
                  succeeded(verifyReductionOp(*this, *sides, getReductionOp())));             // (C4)
 }
 
-/// The result is unreduced along `axes` and what the operand was unreduced along, by a sum.
+/// Verifies that the result is unreduced, by a sum, along `axes` and the axes along which the operand was
+/// unreduced.
 static LogicalResult verifyUnreduced(Operation *op, const Sides &sides, const AxisParts &axes) {
   if (sides.out.getReductionOp() != ReductionOp::Sum)
     return op->emitOpError() << "expected a result that is unreduced by sum, got "

@@ -12,7 +12,7 @@
 
 namespace cgx::sdy {
 
-/// The custom directives of SdyOps.td.
+/// These parse and print the custom directives of SdyOps.td.
 mlir::ParseResult parseShardings(mlir::OpAsmParser &parser, TensorShardingPerValueAttr &shardings);
 void printShardings(mlir::OpAsmPrinter &printer, mlir::Operation *op, TensorShardingPerValueAttr shardings);
 mlir::ParseResult parseSharding(mlir::OpAsmParser &parser, TensorShardingAttr &sharding);

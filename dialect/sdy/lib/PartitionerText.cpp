@@ -24,7 +24,7 @@ static constexpr StringRef kSpecial[] = {"reduction", "need_replication", "permu
 
 namespace {
 
-/// Goes through a text. The first thing that is wrong stays; then nothing matches any more.
+/// Reads a text from its beginning. The first error is kept; after it nothing matches any more.
 class Reader {
 public:
   Reader(StringRef text, std::string &wrong) : rest(text), wrong(wrong) {}
@@ -36,7 +36,7 @@ public:
       wrong = what.str();
   }
 
-  /// Whether the text goes on with that, which is then behind us.
+  /// Consumes `token` if the text continues with it, and returns whether it did.
   bool eat(StringRef token) {
     rest = rest.ltrim();
     return isGood() && rest.consume_front(token);
@@ -60,7 +60,7 @@ public:
     return value;
   }
 
-  /// `j` is 1; behind z it goes on with `z_1`.
+  /// Reads a factor: `i` is 0 and `j` is 1; after `z` comes `z_1`.
   int64_t factor() {
     rest = rest.ltrim();
     StringRef from = rest;
@@ -83,7 +83,7 @@ public:
     return index + behind;
   }
 
-  /// Whether a factor follows without a blank.
+  /// Returns whether a factor follows immediately, without a blank.
   bool isAtFactor() const { return isGood() && !rest.empty() && llvm::isAlpha(rest[0]); }
 
   std::string quoted() {
@@ -174,7 +174,7 @@ std::optional<ShardingRule> ShardingRule::parse(StringRef text, std::string &wro
   return reader.isGood() ? std::optional(std::move(rule)) : std::nullopt;
 }
 
-/// One tensor of the rule, for a value of that type.
+/// Returns what is wrong with one tensor of the rule for a value of that type, or "".
 static std::string refuseTensor(const ShardingRule &rule, const ShardingRule::Tensor &tensor, Type type,
                                 SmallVectorImpl<bool> &used) {
   auto shaped = dyn_cast<RankedTensorType>(type);
@@ -200,7 +200,8 @@ static std::string refuseTensor(const ShardingRule &rule, const ShardingRule::Te
   return "";
 }
 
-/// A list of factors that have a property: in order, no one twice.
+/// Returns what is wrong with a list of factors that have a property, or "": they must be in order and
+/// unique.
 static std::string refuseSet(const ShardingRule &rule, StringRef name, ArrayRef<int64_t> factors) {
   for (auto [index, factor] : llvm::enumerate(factors)) {
     if (factor >= static_cast<int64_t>(rule.factors.size()))
@@ -267,7 +268,7 @@ static PropagationEdges::Value readValue(Reader &reader) {
   return {isResult, reader.integer()};
 }
 
-/// `{"a":(1)2 = operand-0 -> [result-0]}`
+/// Reads an edge such as `{"a":(1)2 = operand-0 -> [result-0]}`.
 static PropagationEdges::Edge readEdge(Reader &reader) {
   PropagationEdges::Edge edge{};
   reader.expect("{");
@@ -319,7 +320,7 @@ std::string PropagationEdges::refuse(Operation *op) const {
       SmallVector<Value> values(edge.targets);
       values.push_back(edge.source);
       for (const Value &value : values) {
-        // Of an argument, or on a data flow edge, values are those of another op.
+        // A sharding of an argument or of a data flow edge refers to values of another op.
         bool isOfOther = isa<FunctionOpInterface>(op) || isa<SdyDialect>(op->getDialect());
         int64_t count = isOfOther        ? std::numeric_limits<int64_t>::max()
                         : value.isResult ? op->getNumResults()

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sharding rules and propagation edges mean nothing to us and go through as they were written. What makes
-// them invalid is found all the same: a partitioner that reads our output should not be the first to say so.
+// Sharding rules and propagation edges have no meaning for cgx and are passed through as they were written.
+// They are verified nevertheless: a partitioner that reads cgx's output should not be the first to find an
+// error.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_DIALECT_SDY_LIB_PARTITIONERTEXT_H
@@ -16,27 +17,28 @@
 
 namespace cgx::sdy {
 
-/// `op_sharding_rule<([i, k], [k, j])->([i, j]) {i=8, j=16, k=8} reduction={k}, custom>`: which dimensions of
-/// operands and results are split together. Dimensions are products of factors, by number (i is 0).
+/// A rule such as `op_sharding_rule<([i, k], [k, j])->([i, j]) {i=8, j=16, k=8} reduction={k}, custom>`,
+/// which says which dimensions of operands and results are split together. Dimensions are products of
+/// factors, by number (i is 0).
 struct ShardingRule {
   using Dimension = llvm::SmallVector<int64_t>; ///< its factors, major first
   using Tensor = llvm::SmallVector<Dimension>;
 
   llvm::SmallVector<int64_t> factors; ///< their sizes
   llvm::SmallVector<Tensor> operands, results;
-  /// reduction, need_replication, permutation: a factor is in one of them at most.
+  /// The factors of reduction, need_replication and permutation: a factor is in one of them at most.
   llvm::SmallVector<int64_t> special[3];
   llvm::SmallVector<int64_t> blocked;
   bool isCustom = false;
 
-  /// Nothing, and what is wrong, if the text is none.
+  /// Parses a rule. Returns nothing, and what is wrong, if the text is none.
   static std::optional<ShardingRule> parse(llvm::StringRef text, std::string &wrong);
-  /// What is wrong with it for `op`, or "".
+  /// Returns what is wrong with the rule for `op`, or "".
   std::string refuse(mlir::Operation *op) const;
 };
 
-/// `propagation_edges<[{step-0 = [{"a" = operand-0 -> [result-0]}]}]>`: by which steps of a partitioner the
-/// axes of a sharding came there.
+/// A text such as `propagation_edges<[{step-0 = [{"a" = operand-0 -> [result-0]}]}]>`, which says by which
+/// steps of a partitioner the axes of a sharding came to a value.
 struct PropagationEdges {
   struct Value {
     bool isResult;
@@ -58,7 +60,7 @@ struct PropagationEdges {
   std::string refuse(mlir::Operation *op) const;
 };
 
-/// What is wrong with the text of an attribute that is kept as such, or "".
+/// Returns what is wrong with the text of an attribute that is kept as text, or "".
 std::string refuseText(llvm::StringRef text);
 
 /// Checks an attribute `sdy.sharding_rule` or `sdy.*propagation_edges` of `op`.

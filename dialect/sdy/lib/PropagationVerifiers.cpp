@@ -1,4 +1,4 @@
-//===-- PropagationVerifiers.cpp - what a partitioner leaves ------*- C++ -*-===//
+//===-- PropagationVerifiers.cpp - verifiers of ops that a partitioner leaves -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -57,7 +57,7 @@ LogicalResult PropagationBarrierOp::verify() {
   return success();
 }
 
-/// (C1), (C2): values of the region and of the op, one by one.
+/// Verifies (C1) and (C2): values of the region and of the op have the same types, one by one.
 static LogicalResult verifySide(NamedComputationOp op, StringRef inner, TypeRange innerTypes, StringRef outer,
                                 TypeRange outerTypes) {
   if (innerTypes.size() != outerTypes.size())
@@ -69,7 +69,7 @@ static LogicalResult verifySide(NamedComputationOp op, StringRef inner, TypeRang
   return success();
 }
 
-/// (C3)
+/// Verifies (C3).
 static LogicalResult verifyShardings(NamedComputationOp op,
                                      std::optional<TensorShardingPerValueAttr> shardings, StringRef what,
                                      TypeRange types) {

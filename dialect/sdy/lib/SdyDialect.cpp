@@ -86,8 +86,8 @@ int64_t MeshAttr::getDeviceCount() const {
 MeshAttr TensorShardingAttr::getMesh(Operation *user) const {
   if (auto mesh = dyn_cast<MeshAttr>(getMeshOrRef()))
     return mesh;
-  // From the module, not from `user`: an op around it that no dialect defines
-  // might be a symbol table of its own and would end the search.
+  // The search starts from the module, not from `user`: an op around it that no dialect defines might be a
+  // symbol table of its own and would end the search.
   auto module = user->getParentOfType<ModuleOp>();
   if (!module)
     return {};

@@ -99,7 +99,7 @@ void AxisRefAttr::print(AsmPrinter &printer) const {
     printer << ":(" << getPreSize() << ")" << getSize();
 }
 
-/// `p1`, a keyword to the lexer.
+/// Parses a priority such as `p1`, which the lexer reads as a keyword.
 static ParseResult parseOptionalPriority(AsmParser &parser, std::optional<int64_t> &priority) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef keyword;
@@ -146,7 +146,7 @@ void DimensionShardingAttr::print(AsmPrinter &printer) const {
 // Shardings: <@mesh, [{"data"}, {}], replicated={"x"}, unreduced={"y"}>
 //===----------------------------------------------------------------------===//
 
-/// `@mesh` or `mesh<["x"=2]>`.
+/// Parses `@mesh` or `mesh<["x"=2]>`.
 static ParseResult parseMeshOrRef(AsmParser &parser, Attribute &meshOrRef) {
   if (succeeded(parser.parseOptionalKeyword("mesh"))) {
     meshOrRef = MeshAttr::parse(parser, Type());
@@ -159,7 +159,7 @@ static ParseResult parseMeshOrRef(AsmParser &parser, Attribute &meshOrRef) {
   return success();
 }
 
-/// `max` before the unreduced axes.
+/// Parses `max` before the unreduced axes.
 static ParseResult parseOptionalReduction(AsmParser &parser, ReductionOp &reduction) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
@@ -390,7 +390,7 @@ void cgx::sdy::printManualAxes(OpAsmPrinter &printer, Operation *, ManualAxesAtt
   axes.print(printer);
 }
 
-/// The region with its block arguments in front: `(%a: tensor<4xf32>) { ... }`.
+/// Parses a region with its block arguments first: `(%a: tensor<4xf32>) { ... }`.
 ParseResult cgx::sdy::parseRegionWithArguments(OpAsmParser &parser, Region &region) {
   SmallVector<OpAsmParser::Argument> arguments;
   return failure(parser.parseArgumentList(arguments, Delimiter::Paren, /*allowType=*/true) ||

@@ -20,7 +20,7 @@ using namespace cgx::sdy;
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// Far more than there are; fewer than overflow anything.
+/// A bound far above the number of devices of any machine, and too small to overflow anything.
 static constexpr int64_t kMostDevices = int64_t(1) << 30;
 
 LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
@@ -66,7 +66,7 @@ LogicalResult AxisRefAttr::verify(EmitError emitError, StringRef name, int64_t p
   return success();
 }
 
-/// Whether the sharding says no more than on which mesh the value is.
+/// Returns whether the sharding only names a mesh, and splits nothing.
 static bool isWholeValue(TensorShardingAttr sharding) {
   return sharding.getDimensions().empty() && sharding.getReplicatedAxes().empty() &&
          sharding.getUnreducedAxes().empty();
@@ -105,7 +105,7 @@ LogicalResult TensorShardingAttr::verifyForType(Type type, Operation *user, Emit
 // sdy.sharding on functions and on ops of any dialect
 //===----------------------------------------------------------------------===//
 
-/// `what` names the holder: "argument 2", "result 0".
+/// Verifies a sharding. `what` names the holder: "argument 2", "result 0".
 static LogicalResult verifyShardingOf(NamedAttribute attribute, Type type, Operation *user, StringRef what,
                                       unsigned index) {
   if (attribute.getName() != kShardingAttrName)
@@ -165,7 +165,7 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// The innermost manual computation around `op` that has the axis; null if there is none.
+/// Returns the innermost manual computation around `op` that has the axis; null if there is none.
 static ManualComputationOp findManual(Operation *op, StringRef axis) {
   for (auto parent = op->getParentOfType<ManualComputationOp>(); parent;
        parent = parent->getParentOfType<ManualComputationOp>())
@@ -195,8 +195,8 @@ LogicalResult cgx::sdy::verifyFreeAxes(Operation *op, TensorShardingAttr shardin
   return success();
 }
 
-/// A value of another sharding: what is unreduced before stays so by its own reduction, what becomes so is
-/// sums.
+/// Verifies an op that changes the sharding of a value: unreduced axes of the operand keep their reduction,
+/// and new ones are sums.
 template <typename OpTy> static LogicalResult verifyOtherSharding(OpTy op) {
   auto emitError = [&] { return op.emitOpError(); };
   TensorShardingAttr out = op.getSharding();
@@ -236,7 +236,7 @@ struct ManualSide {
   ArrayRef<TensorShardingAttr> shardings;
 };
 
-/// Pieces along manual axes are whole pieces of what other axes split further.
+/// Verifies that pieces along manual axes are whole pieces of those that other axes split further.
 static LogicalResult verifyManualFirst(TensorShardingAttr sharding, ArrayRef<StringAttr> manualAxes,
                                        EmitError emitError) {
   for (DimensionShardingAttr dimension : sharding.getDimensions()) {

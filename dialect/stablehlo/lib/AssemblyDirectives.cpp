@@ -74,7 +74,7 @@ void printSelectTypes(OpAsmPrinter &printer, Operation *, Type pred, Type onTrue
     printer.printFunctionalType(ArrayRef<Type>{pred, onTrue, onFalse}, ArrayRef<Type>(result));
 }
 
-/// The type of the parts of a tensor of complex numbers, or null.
+/// Returns the type of the parts of a tensor of complex numbers, or null.
 static Type getPartType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto element = tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : ComplexType();

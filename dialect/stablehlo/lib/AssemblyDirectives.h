@@ -26,7 +26,7 @@ using mlir::SmallVectorImpl;
 using mlir::Type;
 using mlir::TypeRange;
 
-/// One type if operands and result agree: `tensor<4xf32>`; else `(A, B) -> C`.
+/// These parse and print one type if operands and result agree: `tensor<4xf32>`; else `(A, B) -> C`.
 ParseResult parseSameOperandsAndResultTypes(OpAsmParser &parser, ArrayRef<Type *> operands, Type &result);
 void printSameOperandsAndResultTypes(OpAsmPrinter &printer, ArrayRef<Type> operands, Type result);
 
@@ -50,61 +50,64 @@ inline void printSameOperandsAndResultType(OpAsmPrinter &p, Operation *, Type a,
   printSameOperandsAndResultTypes(p, {a, b, c}, result);
 }
 
-/// `pred type, result type` if both choices have the result's type; else functional.
+/// These parse and print `pred type, result type` if both choices have the result's type; else a functional
+/// type.
 ParseResult parseSelectTypes(OpAsmParser &parser, Type &pred, Type &onTrue, Type &onFalse, Type &result);
 void printSelectTypes(OpAsmPrinter &printer, Operation *, Type pred, Type onTrue, Type onFalse, Type result);
 
-/// The complex type, if both parts have its element type and shape; else functional.
+/// These parse and print the complex type if both parts have its element type and shape; else a functional
+/// type.
 ParseResult parseComplexType(OpAsmParser &parser, Type &real, Type &imaginary, Type &result);
 void printComplexType(OpAsmPrinter &printer, Operation *, Type real, Type imaginary, Type result);
 
-/// `T0, T1` where results have the types of the operands.
+/// These parse and print `T0, T1` where results have the types of the operands.
 ParseResult parsePairwiseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands,
                                SmallVectorImpl<Type> &results);
 void printPairwiseTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, TypeRange results);
 
-/// The tuple of the operands' types.
+/// These parse and print the tuple of the operands' types.
 ParseResult parseTupleType(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result);
 void printTupleType(OpAsmPrinter &printer, Operation *, TypeRange operands, Type result);
 
-/// `%a, %b,` with the comma behind the last.
+/// These parse and print `%a, %b,` with a comma after the last.
 ParseResult parseVariadicOperands(OpAsmParser &parser,
                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands);
 void printVariadicOperands(OpAsmPrinter &printer, Operation *, mlir::OperandRange operands);
 
-/// `[0:8, 64:128:2]`: start, limit and, unless it is 1, stride.
+/// These parse and print `[0:8, 64:128:2]`: start, limit and, unless it is 1, stride.
 ParseResult parseSliceRanges(OpAsmParser &parser, mlir::DenseI64ArrayAttr &starts,
                              mlir::DenseI64ArrayAttr &limits, mlir::DenseI64ArrayAttr &strides);
 void printSliceRanges(OpAsmPrinter &printer, Operation *, mlir::DenseI64ArrayAttr starts,
                       mlir::DenseI64ArrayAttr limits, mlir::DenseI64ArrayAttr strides);
 
-/// `e8m7`.
+/// These parse and print `e8m7`.
 ParseResult parseFloatFormat(OpAsmParser &parser, mlir::IntegerAttr &exponent, mlir::IntegerAttr &mantissa);
 void printFloatFormat(OpAsmPrinter &printer, Operation *, mlir::IntegerAttr exponent,
                       mlir::IntegerAttr mantissa);
 
-/// `batching_dims = [0] x [0], contracting_dims = [1] x [0]`.
+/// These parse and print `batching_dims = [0] x [0], contracting_dims = [1] x [0]`.
 ParseResult parseDotDimensionNumbers(OpAsmParser &parser, DotDimensionNumbersAttr &numbers);
 void printDotDimensionNumbers(OpAsmPrinter &printer, Operation *, DotDimensionNumbersAttr numbers);
 
-/// `[DEFAULT, HIGHEST]`.
+/// These parse and print `[DEFAULT, HIGHEST]`.
 ParseResult parsePrecisionConfig(OpAsmParser &parser, mlir::ArrayAttr &config);
 void printPrecisionConfig(OpAsmPrinter &printer, Operation *, mlir::ArrayAttr config);
 
-/// `, precision = [DEFAULT, DEFAULT], algorithm = <...>`, where each may be absent.
+/// These parse and print `, precision = [DEFAULT, DEFAULT], algorithm = <...>`, where each may be absent.
 ParseResult parsePrecisionAndAlgorithm(OpAsmParser &parser, mlir::ArrayAttr &config,
                                        DotAlgorithmAttr &algorithm);
 void printPrecisionAndAlgorithm(OpAsmPrinter &printer, Operation *, mlir::ArrayAttr config,
                                 DotAlgorithmAttr algorithm);
 
-/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
+/// These parse and print `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
 ParseResult parseConvDimensionNumbers(mlir::AsmParser &parser, ConvDimensionNumbersAttr &numbers);
 void printConvDimensionNumbers(mlir::AsmPrinter &printer, ConvDimensionNumbersAttr numbers);
 inline void printConvDimensionNumbers(OpAsmPrinter &printer, Operation *, ConvDimensionNumbersAttr numbers) {
   printConvDimensionNumbers(printer, numbers);
 }
 
-/// `stride = [1, 1], pad = [[0, 0], [1, 1]], lhs_dilate = ..., rhs_dilate = ..., reverse = ...`.
+/// These parse and print `stride = [1, 1], pad = [[0, 0], [1, 1]], lhs_dilate = ..., rhs_dilate = ...,
+/// reverse = ...`.
 ParseResult parseConvWindow(OpAsmParser &parser, mlir::DenseI64ArrayAttr &strides,
                             mlir::DenseIntElementsAttr &padding, mlir::DenseI64ArrayAttr &lhsDilation,
                             mlir::DenseI64ArrayAttr &rhsDilation, mlir::DenseBoolArrayAttr &reversal);
@@ -112,14 +115,14 @@ void printConvWindow(OpAsmPrinter &printer, Operation *, mlir::DenseI64ArrayAttr
                      mlir::DenseIntElementsAttr padding, mlir::DenseI64ArrayAttr lhsDilation,
                      mlir::DenseI64ArrayAttr rhsDilation, mlir::DenseBoolArrayAttr reversal);
 
-/// `@name`, kept as a string.
+/// These parse and print `@name`, which is kept as a string.
 ParseResult parseCallTarget(OpAsmParser &parser, mlir::StringAttr &name);
 void printCallTarget(OpAsmPrinter &printer, Operation *, mlir::StringAttr name);
 
-/// `<bounds = [4, ?]>`, as `#stablehlo.type_extensions` is written.
+/// Parses `<bounds = [4, ?]>`, the syntax of `#stablehlo.type_extensions`.
 BoundsAttr parseTypeExtensions(mlir::AsmParser &parser);
 
-/// `[1, 2, 3]`.
+/// These parse and print `[1, 2, 3]`.
 ParseResult parseDims(mlir::AsmParser &parser, SmallVectorImpl<int64_t> &dims);
 void printDims(mlir::AsmPrinter &printer, ArrayRef<int64_t> dims);
 

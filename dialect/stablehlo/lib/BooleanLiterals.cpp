@@ -20,7 +20,7 @@ class Cursor {
 public:
   explicit Cursor(const char *text) : at(text) {}
 
-  /// `token`, after white space. What follows a word must not continue it.
+  /// Consumes `token`, after white space. A word must not continue after it.
   bool consume(StringRef token) {
     skipSpace();
     for (size_t i = 0; i < token.size(); ++i)
@@ -32,7 +32,7 @@ public:
     return true;
   }
 
-  /// Hexadecimal digits, right here.
+  /// Takes hexadecimal digits that stand right here.
   StringRef takeDigits() {
     const char *begin = at;
     while (isHexDigit(*at))
@@ -40,7 +40,8 @@ public:
     return StringRef(begin, at - begin);
   }
 
-  /// `4x?x8x`: the product of the sizes, if all are known and 64 bits hold it.
+  /// Takes dimensions such as `4x?x8x`. Returns the product of the sizes, if all are known and 64 bits hold
+  /// it.
   std::optional<int64_t> takeDimensions() {
     skipSpace();
     std::optional<int64_t> count = 1;
@@ -97,7 +98,7 @@ std::optional<StringRef> cgx::stablehlo::matchByteBooleans(const char *text) {
       !(cursor.consume("tensor") || cursor.consume("vector")) || !cursor.consume("<"))
     return std::nullopt;
   std::optional<int64_t> count = cursor.takeDimensions();
-  // Of one element a byte may be either; it is the same value.
+  // A single element is valid as it is: both readings of its byte give the same value.
   if (!count || *count <= 1 || !cursor.consume("i1") || digits.size() != 2 * static_cast<uint64_t>(*count))
     return std::nullopt;
   return digits;

@@ -60,12 +60,12 @@ void RaggedDotDimensionNumbersAttr::print(AsmPrinter &printer) const {
 
 namespace {
 
-/// Where the one ragged dimension stands.
+/// The role of the one ragged dimension.
 enum class RaggedMode { Free, Contracted, Batch };
 
 } // namespace
 
-/// (C3): pairs of dimensions of one size, none of them twice.
+/// Verifies (C3): pairs of dimensions of one size, none of them twice.
 static LogicalResult verifyPairs(RaggedDotOp op) {
   RaggedDotDimensionNumbersAttr numbers = op.getRaggedDotDimensionNumbers();
   RankedTensorType lhs = tensorOf(op.getLhs()), rhs = tensorOf(op.getRhs());
@@ -88,7 +88,7 @@ static LogicalResult verifyPairs(RaggedDotOp op) {
   return success();
 }
 
-/// (C4): batches before the ragged dimension, or none, and the groups.
+/// Verifies (C4): batches before the ragged dimension, or none, and the groups.
 static LogicalResult verifyGroupSizes(RaggedDotOp op, RaggedMode mode) {
   RaggedDotDimensionNumbersAttr numbers = op.getRaggedDotDimensionNumbers();
   RankedTensorType lhs = tensorOf(op.getLhs()), sizes = tensorOf(op.getGroupSizes());
@@ -242,8 +242,8 @@ void ScanOp::print(OpAsmPrinter &printer) {
   printer.printFunctionalType(*this);
 }
 
-/// `type` without dimension `dim`, which is to have size `size`, or gives it its first value. Null if it has
-/// not.
+/// Returns `type` without dimension `dim`, which is to have size `size`, or gives it its first value. Null if
+/// it has not.
 static RankedTensorType dropDimension(RankedTensorType type, int64_t dim, int64_t &size) {
   if (dim >= type.getRank() || failed(verifyCompatibleDims({type.getDimSize(dim), size})))
     return {};
@@ -284,7 +284,7 @@ LogicalResult ScanOp::verify() {
 // Operands of several shapes
 //===----------------------------------------------------------------------===//
 
-/// (C1) of the ops that broadcast.
+/// Verifies (C1) of the ops that broadcast.
 static LogicalResult verifyBroadcast(Operation *op, std::optional<ArrayRef<int64_t>> dims) {
   auto lhs = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   auto rhs = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
@@ -297,7 +297,7 @@ static LogicalResult verifyBroadcast(Operation *op, std::optional<ArrayRef<int64
   if (cgx::stablehlo::isQuantized(resultElement) && !isCompatibleElement(lhsElement, resultElement))
     return op->emitOpError() << "expected a result of element type " << lhsElement << ", got "
                              << resultElement;
-  // Of operands of one rank all dimensions go together, whatever is said.
+  // Operands of equal rank are matched dimension by dimension, whatever the attribute says.
   if (!dims || !lhs || !rhs || lhs.getRank() == rhs.getRank())
     return success();
   int64_t small = std::min(lhs.getRank(), rhs.getRank()), large = std::max(lhs.getRank(), rhs.getRank());

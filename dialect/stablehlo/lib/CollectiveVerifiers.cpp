@@ -23,7 +23,7 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 // Replica groups
 //===----------------------------------------------------------------------===//
 
-/// Far more than there are; fewer than overflow anything.
+/// A bound far above the number of devices of any machine, and too small to overflow anything.
 static constexpr int64_t kMostDevices = int64_t(1) << 30;
 
 LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name, int64_t size) {
@@ -93,8 +93,8 @@ LogicalResult ReplicaGroupMeshAxesAttr::verify(EmitError emitError, Attribute me
   return success();
 }
 
-/// What the rules for groups are: whether -1 may fill rows of fewer processes, and whether each process is in
-/// one.
+/// The rules for groups: whether -1 may pad rows of fewer processes, and whether each process must be in a
+/// group.
 struct GroupRules {
   bool mayBeFilled = false;
   bool coverAll = true;
@@ -105,7 +105,7 @@ bool cgx::stablehlo::isCollective(Operation *op) {
              ReduceScatterOp>(op);
 }
 
-/// A mesh that has no name here must at least have one in the module.
+/// Verifies that a mesh without a symbol here has at least one in the module.
 static LogicalResult verifyMesh(Operation *op, ReplicaGroupMeshAxesAttr groups) {
   auto symbol = dyn_cast<FlatSymbolRefAttr>(groups.getMesh());
   auto module = op->getParentOfType<ModuleOp>();
@@ -114,7 +114,7 @@ static LogicalResult verifyMesh(Operation *op, ReplicaGroupMeshAxesAttr groups) 
   return op->emitOpError() << "expected the symbol of a mesh in replica_groups, got " << symbol;
 }
 
-/// Dense groups have a row each, and no process is in two groups.
+/// Verifies that dense groups have a row each, and no process is in two groups.
 static LogicalResult verifyGroups(Operation *op, Attribute groups, GroupRules rules = {}) {
   if (auto axes = dyn_cast<ReplicaGroupMeshAxesAttr>(groups))
     return verifyMesh(op, axes);
@@ -143,7 +143,7 @@ static LogicalResult verifyGroups(Operation *op, Attribute groups, GroupRules ru
   return success();
 }
 
-/// Ids of devices mean something only among all partitions, which a channel says.
+/// Verifies the channel: ids of devices mean something only among all partitions, which a channel says.
 template <typename CollectiveOp> static LogicalResult verifyChannel(CollectiveOp op) {
   int64_t channel = op.getChannelHandle() ? op.getChannelHandle()->getHandle() : 0;
   if (!op.getUseGlobalDeviceIds() || channel > 0)
@@ -151,7 +151,7 @@ template <typename CollectiveOp> static LogicalResult verifyChannel(CollectiveOp
   return op.emitOpError() << "expected a positive channel with use_global_device_ids, got " << channel;
 }
 
-/// The number of ids in each group, if the op alone tells it.
+/// Returns the number of ids in each group, if the op alone tells it.
 static std::optional<int64_t> getGroupSize(Attribute groups) {
   if (auto dense = dyn_cast<DenseIntElementsAttr>(groups)) {
     auto values = dense.getValues<int64_t>();
@@ -162,8 +162,8 @@ static std::optional<int64_t> getGroupSize(Attribute groups) {
   return std::nullopt;
 }
 
-/// The number of processes in each group of an all_gather or reduce_scatter. With a channel, but without
-/// global ids, a group has all partitions of its replicas, and the module may say how many those are.
+/// Returns the number of processes in each group of an all_gather or reduce_scatter. With a channel, but
+/// without global ids, a group has all partitions of its replicas, and the module may say how many those are.
 template <typename OpTy> static std::optional<int64_t> getProcessCount(OpTy op) {
   std::optional<int64_t> ids = getGroupSize(op.getReplicaGroups());
   auto channel = op.getChannelHandle();
@@ -194,8 +194,8 @@ static LogicalResult verifyResult(Operation *op, Type result, RankedTensorType e
   return op->emitOpError() << "expected a result of type " << expected << ", got " << result;
 }
 
-/// `type` with dimension `dim` times or divided by the size of a group. Null if it cannot be divided, or is
-/// beyond what 64 bits hold.
+/// Returns `type` with dimension `dim` times or divided by the size of a group. Null if it cannot be divided,
+/// or is beyond what 64 bits hold.
 static RankedTensorType scaled(RankedTensorType type, int64_t dim, int64_t factor, int64_t divisor) {
   SmallVector<int64_t> shape(type.getShape());
   if (!ShapedType::isDynamic(shape[dim])) {
@@ -207,7 +207,8 @@ static RankedTensorType scaled(RankedTensorType type, int64_t dim, int64_t facto
   return type.clone(shape);
 }
 
-/// Where the size of groups is not known: `whole` is `part` a whole number of times along `dim`.
+/// Verifies that `whole` is `part` a whole number of times along `dim`, where the size of groups is not
+/// known.
 static LogicalResult verifyMultiple(Operation *op, int64_t dim, RankedTensorType part,
                                     RankedTensorType whole) {
   bool fits = part.getRank() == whole.getRank();
@@ -222,7 +223,8 @@ static LogicalResult verifyMultiple(Operation *op, int64_t dim, RankedTensorType
                            << " only, by the processes of a group, got " << part << " and " << whole;
 }
 
-/// Of an op that combines operands: results of the operands' shapes, in the type of the computation.
+/// Verifies an op that combines operands: the results have the operands' shapes, and the element types of the
+/// computation.
 static LogicalResult verifyReduction(Operation *op, OperandRange operands, Region &computation) {
   if (operands.empty())
     return op->emitOpError() << "expected at least one operand";
@@ -245,7 +247,7 @@ static LogicalResult verifyReduction(Operation *op, OperandRange operands, Regio
   return success();
 }
 
-/// The last of `operands`, which says for each other which process is its root. Drops it.
+/// Verifies the last of `operands`, which holds the root process of each other, and drops it.
 static LogicalResult verifyDynamicRoots(Operation *op, OperandRange &operands) {
   if (operands.size() < 2)
     return op->emitOpError() << "expected operands and their dynamic roots, got " << operands.size()
@@ -282,7 +284,7 @@ LogicalResult CrossReplicaSumOp::verify() { // (C1)
       succeeded(verifyResult(*this, getResult().getType(), tensorOf(getOperand()))));
 }
 
-/// A number without shape.
+/// Verifies that the result is one number without shape.
 static LogicalResult verifyId(Operation *op) {
   if (op->getResult(0).getType() ==
       RankedTensorType::get({}, IntegerType::get(op->getContext(), 32, IntegerType::Unsigned)))

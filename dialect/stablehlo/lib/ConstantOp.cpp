@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-/// `dense<"0x..."> : tensor<...xi1>` of `digits` with a byte per element.
+/// Parses `dense<"0x..."> : tensor<...xi1>` of `digits` with a byte per element.
 static ParseResult parseByteBooleans(OpAsmParser &parser, StringRef digits, ElementsAttr &value) {
   std::string text;
   ShapedType type;
@@ -29,7 +29,7 @@ static ParseResult parseByteBooleans(OpAsmParser &parser, StringRef digits, Elem
   return success();
 }
 
-/// `() <{value = ...}> : () -> type`, and with braces alone, of the generic form's grammar.
+/// Parses the generic form, `() <{value = ...}> : () -> type`, and the one with braces alone.
 static ParseResult parseWithType(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<ConstantOp::Properties>();
   SMLoc location = parser.getCurrentLocation();

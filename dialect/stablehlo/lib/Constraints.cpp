@@ -240,7 +240,7 @@ LogicalResult cgx::stablehlo::verifyWindow(Operation *op, const Window &window, 
   return op->emitOpError() << "expected padding of type tensor<" << rank << "x2xi64>, got " << type;
 }
 
-/// (size - 1) * dilation + 1, if 64 bits hold it.
+/// Returns (size - 1) * dilation + 1, if 64 bits hold it.
 static std::optional<int64_t> dilate(int64_t size, int64_t dilation) {
   return size == 0 ? 0 : llvm::checkedMulAdd<int64_t>(size - 1, dilation, 1);
 }

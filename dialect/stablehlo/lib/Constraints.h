@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each emits an error on the op that it is given, and fails.
+// Each function emits an error on the op that it is given, and fails.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_DIALECT_STABLEHLO_CONSTRAINTS_H
@@ -36,30 +36,30 @@ using mlir::Value;
 
 inline RankedTensorType tensorOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
-/// What the numbers of a quantized type stand for; any other type itself.
+/// Returns the type that the numbers of a quantized type stand for, and any other type unchanged.
 Type getExpressedType(Type element);
 
-/// Whether values of one element type may stand where the other is asked for: the same, or both quantized,
-/// with one type that stores and one that is expressed.
+/// Returns whether values of one element type may stand where the other is expected: the types are equal, or
+/// both are quantized with equal storage and expressed types.
 bool isCompatibleElement(Type a, Type b);
 
-/// Whether a computation may widen values of element type `from` to `to`.
+/// Returns whether a computation may widen values of element type `from` to `to`.
 bool isPromotable(Type from, Type to);
 
-/// The number of elements, if it is known and 64 bits hold it.
+/// Returns the number of elements, if it is known and 64 bits hold it.
 std::optional<int64_t> getElementCount(ArrayRef<int64_t> shape);
 
 std::string textOf(ArrayRef<int64_t> numbers);
 
 LogicalResult verifyRank(Operation *op, StringRef name, Value value, int64_t rank);
 LogicalResult verifyElement(Operation *op, Value result, Value operand);
-/// The shape that was inferred; dynamic dimensions fit any.
+/// Verifies that the result has the inferred shape; dynamic dimensions fit any.
 LogicalResult verifyShape(Operation *op, Value result, ArrayRef<int64_t> expected);
-/// Element type and shape.
+/// Verifies element type and shape.
 LogicalResult verifyType(Operation *op, Value result, RankedTensorType expected);
-/// A shape that is static but for one bounded dimension.
+/// Verifies that the shape is static except for one bounded dimension.
 LogicalResult verifyStaticOrBounded(Operation *op, Value result);
-/// The bound of a dynamic dimension, or its size; dynamic if neither is known.
+/// Returns the bound of a dynamic dimension, or its size; dynamic if neither is known.
 int64_t getMostSize(RankedTensorType type, int64_t dim);
 LogicalResult verifySameShapes(Operation *op, StringRef name, mlir::ValueRange values);
 
@@ -67,26 +67,28 @@ LogicalResult verifySameShapes(Operation *op, StringRef name, mlir::ValueRange v
 // Quantization
 //===----------------------------------------------------------------------===//
 
-/// Where an operand of an elementwise op has scales along a dimension, the result has them too.
+/// Verifies that the result of an elementwise op has scales along the dimension along which an operand has
+/// them.
 LogicalResult verifySameDimensionOfScales(Operation *op);
 
-/// The element type of the operand, with scales, where each slice has its own, along `dimensionOf` that
-/// dimension. `repeatsScales`: the one of a dimension of size 1 may stand for many.
+/// Verifies that the result has the element type of the operand, with scales. Where each slice has its own,
+/// they lie along `dimensionOf` that dimension. With `repeatsScales`, the scale of a dimension of size 1 may
+/// stand for many.
 LogicalResult verifySameQuantization(Operation *op, Value operand, Value result,
                                      llvm::function_ref<int64_t(int64_t)> dimensionOf,
                                      bool repeatsScales = false);
 
-/// The same for a result of another shape, in which elements keep their scales.
+/// Verifies quantized types as above for a result of another shape, whose elements keep their scales.
 LogicalResult verifyReshapedQuantization(Operation *op, Value operand, Value result);
 
-/// What a contraction says of dimensions with scales.
+/// The constraints that a contraction puts on dimensions with scales.
 struct ProductDimensions {
   llvm::function_ref<bool(int64_t)> mayHaveScales; ///< of rhs
   std::optional<int64_t> outputFeature;            ///< of the result, if only this one may
   bool needsZeroRhs;                               ///< zero points of rhs are 0
 };
 
-/// The constraints of products on quantized operands.
+/// Verifies the constraints of products on quantized operands.
 LogicalResult verifyQuantizedProduct(Operation *op, Value lhs, Value rhs, Value result,
                                      const ProductDimensions &dims);
 
@@ -94,7 +96,7 @@ LogicalResult verifyQuantizedProduct(Operation *op, Value lhs, Value rhs, Value 
 // Lists of numbers
 //===----------------------------------------------------------------------===//
 
-/// Dimensions that are in range, and unique.
+/// Verifies that dimensions are in range, and unique.
 LogicalResult verifyDims(Operation *op, StringRef name, ArrayRef<int64_t> dims, int64_t rank);
 LogicalResult verifySorted(Operation *op, StringRef name, ArrayRef<int64_t> dims);
 LogicalResult verifyDisjoint(Operation *op, StringRef name, ArrayRef<int64_t> dims, StringRef otherName,
@@ -106,15 +108,15 @@ LogicalResult verifyPositive(Operation *op, StringRef name, ArrayRef<int64_t> va
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// The types that the block of `region` returns. A region without a block or terminator has none.
+/// Returns the types that the block of `region` returns. A region without a block or terminator has none.
 mlir::TypeRange getReturnedTypes(Region &region);
 
-/// A region that takes `types`, named `name`.
+/// Verifies that a region, named `name`, takes `types`.
 LogicalResult verifyArguments(Operation *op, StringRef name, Region &region, mlir::TypeRange types);
 LogicalResult verifyReturned(Operation *op, StringRef name, Region &region, mlir::TypeRange types);
 
-/// A computation `(E0, ..., EN, E0, ..., EN) -> (E0, ..., EN)` of tensors of rank 0, each promotable from the
-/// element types of `inputs` and `initials`. Says the `Ei` in `elements`.
+/// Verifies a computation `(E0, ..., EN, E0, ..., EN) -> (E0, ..., EN)` of tensors of rank 0, each promotable
+/// from the element types of `inputs` and `initials`. Sets `elements` to the `Ei`.
 LogicalResult verifyReducer(Operation *op, StringRef name, Region &region, mlir::TypeRange inputs,
                             mlir::TypeRange initials, SmallVectorImpl<Type> &elements);
 
@@ -129,16 +131,16 @@ struct Window {
   std::optional<mlir::DenseIntElementsAttr> padding;
 };
 
-/// What each is called in messages, and what the constraints on a window are.
+/// Verifies the attributes of a window against the rank of the operand.
 LogicalResult verifyWindow(Operation *op, const Window &window, int64_t rank);
 
-/// How often the window fits along each dimension of `shape`. Fails where numbers are beyond 64 bits.
+/// Returns how often the window fits along each dimension of `shape`. Fails where numbers are beyond 64 bits.
 FailureOr<SmallVector<int64_t>> countWindows(Operation *op, const Window &window, ArrayRef<int64_t> shape);
 
-/// At most one precision per operand.
+/// Verifies that there is at most one precision per operand.
 LogicalResult verifyPrecision(Operation *op, std::optional<mlir::ArrayAttr> precision);
 
-/// The first two operands and the result are complex, or none of them is.
+/// Verifies that the first two operands and the result are complex, or none of them is.
 LogicalResult verifyComplexProduct(Operation *op);
 
 } // namespace cgx::stablehlo

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-/// Pairs of dimensions, one of each operand, that have the same size.
+/// Verifies pairs of dimensions, one of each operand, that have the same size.
 static LogicalResult verifyDimPairs(DotGeneralOp op, StringRef name, ArrayRef<int64_t> lhs,
                                     ArrayRef<int64_t> rhs, SmallVectorImpl<bool> &lhsUsed,
                                     SmallVectorImpl<bool> &rhsUsed) {
@@ -35,8 +35,8 @@ static LogicalResult verifyDimPairs(DotGeneralOp op, StringRef name, ArrayRef<in
   return success();
 }
 
-/// Whether some device multiplies so: 8-bit floats; one 16-, 19-, 32- or 64-bit format; or sums of several
-/// products of parts of such numbers.
+/// Returns whether some device multiplies like this: 8-bit floats; one 16-, 19-, 32- or 64-bit format; or
+/// sums of several products of parts of such numbers.
 static bool isKnownAlgorithm(DotAlgorithmAttr algorithm) {
   Type lhs = algorithm.getLhsPrecisionType(), rhs = algorithm.getRhsPrecisionType(),
        sum = algorithm.getAccumulationType();
@@ -55,7 +55,7 @@ static bool isKnownAlgorithm(DotAlgorithmAttr algorithm) {
   return lhs.isTF32() && sum.isF32() && (products == 1 || products == 3);
 }
 
-/// What asks for an algorithm asks for no other precision.
+/// Verifies that an op with an algorithm asks for no other precision.
 static LogicalResult verifyAlgorithm(DotGeneralOp op) {
   if (ArrayAttr config = op.getPrecisionConfigAttr())
     for (Attribute precision : config)

@@ -44,7 +44,7 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
-/// Whether types are equal but for dimensions that only one of them knows.
+/// Returns whether types are equal except for dimensions that only one of them knows.
 static bool areCompatible(TypeRange a, TypeRange b) {
   return a.size() == b.size() && llvm::all_of(llvm::zip_equal(a, b), [](auto pair) {
            auto [x, y] = pair;

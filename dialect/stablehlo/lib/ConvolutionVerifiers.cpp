@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-/// The three layouts: every dimension of its tensor once.
+/// Verifies one of the three layouts: it has every dimension of its tensor once.
 static LogicalResult verifyLayout(Operation *op, StringRef name, int64_t first, int64_t second,
                                   ArrayRef<int64_t> spatial, int64_t rank) {
   SmallVector<int64_t> dims{first, second};
@@ -71,8 +71,8 @@ static LogicalResult verifyGroups(Operation *op, RankedTensorType lhs, RankedTen
   return success();
 }
 
-/// All but the padding, which dynamic_conv computes. Says the shape of the result, with dynamic spatial
-/// dimensions where `padding` is not known.
+/// Verifies everything but the padding, which dynamic_conv computes. Returns the shape of the result, with
+/// dynamic spatial dimensions where `padding` is not known.
 template <typename ConvOp>
 static FailureOr<SmallVector<int64_t>>
 verifyConvolution(ConvOp op, std::optional<DenseIntElementsAttr> padding, bool isPaddingKnown) {

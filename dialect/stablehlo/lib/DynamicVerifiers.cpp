@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-/// The numbers that a tensor of dimensions holds, where it is a constant; else dynamic ones.
+/// Returns the numbers that a tensor of dimensions holds, where it is a constant; else dynamic ones.
 static SmallVector<int64_t> getKnownSizes(Value sizes, int64_t count) {
   SmallVector<int64_t> known(count, ShapedType::kDynamic);
   DenseIntElementsAttr constant;
@@ -24,7 +24,7 @@ static SmallVector<int64_t> getKnownSizes(Value sizes, int64_t count) {
   return known;
 }
 
-/// A tensor with an entry per dimension.
+/// Verifies a tensor with an entry per dimension.
 static LogicalResult verifyEntries(Operation *op, StringRef name, Value entries, int64_t rank) {
   RankedTensorType type = cast<RankedTensorType>(entries.getType());
   if (!type.isDynamicDim(0) && type.getDimSize(0) == rank)
@@ -75,7 +75,7 @@ LogicalResult DynamicReshapeOp::verify() {
   return verifyShape(*this, getResult(), known);
 }
 
-/// (C5), and that hints name dimensions of the operand.
+/// Verifies (C5), and that hints name dimensions of the operand.
 static LogicalResult verifyHints(DynamicBroadcastInDimOp op, int64_t rank) {
   SmallVector<int64_t> hints(op.getKnownExpandingDimensions().value_or(ArrayRef<int64_t>()));
   llvm::append_range(hints, op.getKnownNonexpandingDimensions().value_or(ArrayRef<int64_t>()));

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-/// The shape of `indices` without the dimension of the index vectors.
+/// Returns the shape of `indices` without the dimension of the index vectors.
 static SmallVector<int64_t> getBatchShape(RankedTensorType indices, int64_t indexVectorDim) {
   SmallVector<int64_t> shape(indices.getShape());
   if (indexVectorDim < indices.getRank())
@@ -35,7 +35,7 @@ static LogicalResult verifyIndexMap(Operation *op, StringRef name, ArrayRef<int6
   return success();
 }
 
-/// Pairs of batching dimensions, of the operand and of the indices.
+/// Verifies pairs of batching dimensions, of the operand and of the indices.
 static LogicalResult verifyBatching(Operation *op, StringRef name, ArrayRef<int64_t> dims,
                                     RankedTensorType operand, StringRef indicesName,
                                     ArrayRef<int64_t> indicesDims, RankedTensorType indices,
@@ -60,7 +60,7 @@ static LogicalResult verifyBatching(Operation *op, StringRef name, ArrayRef<int6
 // gather
 //===----------------------------------------------------------------------===//
 
-/// `sizes` has dynamic entries where they are computed.
+/// Verifies a gather. `sizes` has dynamic entries where they are computed.
 static LogicalResult verifyGather(Operation *op, RankedTensorType operand, RankedTensorType indices,
                                   Value result, GatherDimensionNumbersAttr numbers, ArrayRef<int64_t> sizes) {
   ArrayRef<int64_t> collapsed = numbers.getCollapsedSliceDims(), batching = numbers.getOperandBatchingDims();
@@ -140,7 +140,7 @@ LogicalResult DynamicGatherOp::verify() {
 // scatter
 //===----------------------------------------------------------------------===//
 
-/// (C4): the updates have the batches of the indices, and windows that fit the operand.
+/// Verifies (C4): the updates have the batches of the indices, and windows that fit the operand.
 static LogicalResult verifyUpdates(ScatterOp op, RankedTensorType input, RankedTensorType indices,
                                    RankedTensorType update) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();

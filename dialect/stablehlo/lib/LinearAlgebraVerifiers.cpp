@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-/// The shape of the result: all but the real transforms keep that of the operand, and those of
-/// real numbers to or from complex ones keep half of the last dimension, and the middle.
+/// Verifies the shape of the result. It is that of the operand, except that the last dimension of a transform
+/// between real and complex numbers has n / 2 + 1 elements on the complex side.
 LogicalResult FftOp::verify() {
   auto operand = cast<RankedTensorType>(getOperand().getType());
   auto result = cast<RankedTensorType>(getResult().getType());
@@ -53,7 +53,7 @@ LogicalResult FftOp::verify() {
   return success();
 }
 
-/// Whether the last two dimensions of `type` are those of a square matrix, or may be.
+/// Returns whether the last two dimensions of `type` are, or may be, those of a square matrix.
 static bool isSquare(RankedTensorType type) {
   if (type.getRank() < 2)
     return false;

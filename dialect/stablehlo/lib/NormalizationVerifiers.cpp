@@ -17,7 +17,7 @@ using namespace cgx::stablehlo;
 // Batch normalization
 //===----------------------------------------------------------------------===//
 
-/// `wholes` have the operand's type, `features` one number per feature of it.
+/// Verifies that `wholes` have the operand's type, and `features` one number per feature of it.
 static LogicalResult verifyBatchNorm(Operation *op, Value operand, uint64_t featureIndex, ValueRange wholes,
                                      ValueRange features) {
   RankedTensorType type = tensorOf(operand);

@@ -1,4 +1,4 @@
-//===-- RegionFlow.cpp - where the values of loops and branches go -*- C++ -*-===//
+//===-- RegionFlow.cpp - control flow interfaces ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What upstream's analyses ask of ops with regions. Types along an edge may differ in dimensions that only
-// one side knows: the verifiers of the ops say what is wrong with them, in the words of the specification.
+// Implements the interfaces by which upstream's analyses query ops with regions. Types along an edge may
+// differ in dimensions that only one side knows: the verifiers of the ops report errors in them, in the words
+// of the specification.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +17,8 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-/// The condition returns nothing but whether there is another round: what it took is what the body takes, or
-/// the loop gives, so that these have it from the operands and from the body.
+/// The condition returns only whether there is another round. The values that it takes are those that the
+/// body takes or the loop returns, so these come from the operands and from the body.
 void WhileOp::getSuccessorRegions(RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &successors) {
   Operation *end = point.getTerminatorPredecessorOrNull();
   if (end && end->getParentRegion() == &getCond())

@@ -23,7 +23,7 @@ using namespace cgx::stablehlo;
 //   stablehlo.reduce(%x init: %c), (%y init: %d) across dimensions = [0] : (X, Y, C, D) -> (R, S)
 //    reducer(%a: C, %b: C) (%p: D, %q: D) { ... }
 
-/// The one op of the body, if the body applies it to its arguments in their order.
+/// Returns the one op of the body, if the body applies it to its arguments in their order.
 static Operation *getSimpleReducer(ReduceOp op) {
   if (op.getInputs().size() != 1 || !llvm::hasSingleElement(op.getBody()))
     return nullptr;
@@ -77,7 +77,7 @@ void ReduceOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-/// The body that the short form stands for.
+/// Builds the body that the short form stands for.
 static ParseResult buildSimpleReducer(OpAsmParser &parser, SMLoc location, OperationName name, Type initial,
                                       Region &body) {
   if (name.getDialectNamespace() != StablehloDialect::getDialectNamespace())

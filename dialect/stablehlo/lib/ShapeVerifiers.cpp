@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The constraints of the specification on which later passes rely: what they
-// index with is in range, and shapes follow from operands.
+// Verifies the constraints of the specification on which later passes rely: indices are in range, and shapes
+// follow from operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-/// A bound or a predicate: of the result's shape, or of rank 0.
+/// Verifies that a bound or a predicate has the result's shape, or rank 0.
 static LogicalResult verifyScalarOrSame(Operation *op, StringRef name, Value value, Value result) {
   RankedTensorType type = tensorOf(value);
   if (type.getRank() == 0 || succeeded(verifyCompatibleShape(type.getShape(), tensorOf(result).getShape())))
@@ -57,7 +57,7 @@ LogicalResult ComplexOp::verify() {
                        << ", got " << getLhs().getType() << " and " << getRhs().getType();
 }
 
-/// A result of the type of the parts of complex numbers, or of the operand.
+/// Verifies that the result has the type of the parts of complex numbers, or of the operand.
 static LogicalResult verifyRealResult(Operation *op, Value operand, Value result) {
   auto complex = dyn_cast<ComplexType>(tensorOf(operand).getElementType());
   Type expected = complex ? complex.getElementType() : tensorOf(operand).getElementType();
@@ -98,7 +98,7 @@ LogicalResult ReducePrecisionOp::verify() {
   return success();
 }
 
-/// The type that quantized numbers are computed in is that of the other side.
+/// Verifies that the other side has the type that quantized numbers are computed in.
 static LogicalResult verifyExpressed(Operation *op, Value operand, Value result) {
   Type expected = getExpressedType(tensorOf(operand).getElementType()),
        got = tensorOf(result).getElementType();
@@ -115,7 +115,8 @@ LogicalResult UniformDequantizeOp::verify() {
   return verifyExpressed(*this, getOperand(), getResult());
 } // (C2)
 
-/// The bits of an element: of complex numbers both parts, of quantized ones what is stored. 0 if unknown.
+/// Returns the bits of an element: both parts of a complex number, and the stored number of a quantized one.
+/// 0 if unknown.
 static int64_t getBits(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * getBits(complex.getElementType());

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each by its list of fields (StructFields.h), or as the specification writes it.
+// Each attribute is read and written by its list of fields (StructFields.h), or as the specification writes
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -223,7 +224,7 @@ void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
 // Bounds
 //===----------------------------------------------------------------------===//
 
-/// A bound, or `?` where there is none.
+/// Parses a bound, or `?` where there is none.
 static ParseResult parseBound(AsmParser &parser, int64_t &bound) {
   bound = ShapedType::kDynamic;
   return succeeded(parser.parseOptionalQuestion()) ? success() : parser.parseInteger(bound);
@@ -284,7 +285,7 @@ LogicalResult BoundsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
 // Meshes
 //===----------------------------------------------------------------------===//
 
-/// `[<name = "x">, <name = "y">]`, each of class `Attr`, with or without its mnemonic.
+/// Parses `[<name = "x">, <name = "y">]`, each of class `Attr`, with or without its mnemonic.
 template <typename Attr>
 static ParseResult parseAttributeList(AsmParser &parser, SmallVectorImpl<Attr> &attributes) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `<key = value, ...>` in any order; lists that are empty and numbers that are 0
-// are left out. The fields of each attribute stand in one list, from which both
-// its parser and its printer work.
+// The text is `<key = value, ...>` in any order; lists that are empty and numbers that are 0 are left out.
+// The fields of each attribute stand in one list, which both its parser and its printer use.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_DIALECT_STABLEHLO_STRUCTFIELDS_H

@@ -18,7 +18,7 @@ using namespace cgx::stablehlo;
 // Transfers
 //===----------------------------------------------------------------------===//
 
-/// Tensors, and a token at the end.
+/// Verifies that the results are tensors, with a token at the end.
 static LogicalResult verifyReceived(Operation *op) {
   if (op->getNumResults() == 0)
     return op->emitOpError() << "expected at least one result";
@@ -31,7 +31,7 @@ static LogicalResult verifyReceived(Operation *op) {
   return success();
 }
 
-/// The numbers of channel types: 1 between devices, 2 to the host, 3 from it.
+/// Verifies the number of a channel type: 1 between devices, 2 to the host, 3 from it.
 static LogicalResult verifyChannel(Operation *op, ChannelHandleAttr channel, bool isHostTransfer,
                                    int64_t hostType) {
   int64_t expected = isHostTransfer ? hostType : 1;
@@ -93,7 +93,7 @@ LogicalResult GetTupleElementOp::verify() {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// Dimensions from the one that changes fastest, of a tensor; nothing of anything else.
+/// Verifies layouts: a tensor has its dimensions from the one that changes fastest, anything else has none.
 static LogicalResult verifyLayouts(Operation *op, StringRef name, TypeRange types, ArrayAttr layouts) {
   if (types.size() != layouts.size())
     return op->emitOpError() << "expected " << types.size() << " layouts of the " << name << "s, got "
@@ -117,7 +117,7 @@ static LogicalResult verifyLayouts(Operation *op, StringRef name, TypeRange type
   return success();
 }
 
-/// The type at `indices` in nested tuples; null if there is none.
+/// Returns the type at `indices` in nested tuples; null if there is none.
 static Type getTypeAt(Type type, ArrayRef<int64_t> indices) {
   for (int64_t index : indices) {
     auto tuple = dyn_cast_or_null<TupleType>(type);
@@ -155,7 +155,7 @@ static LogicalResult verifyAlias(CustomCallOp op, OutputOperandAliasAttr alias) 
 // Calls that own buffers
 //===----------------------------------------------------------------------===//
 
-/// The places of buffers in a type, which may be a tuple.
+/// Finds the places of buffers in a type, which may be a tuple.
 static void findBuffers(Type type, SmallVector<int64_t> place,
                         SmallVectorImpl<SmallVector<int64_t>> &places) {
   if (isa<MemRefType>(type))
@@ -168,7 +168,8 @@ static void findBuffers(Type type, SmallVector<int64_t> place,
     }
 }
 
-/// CreateBuffer, Pin and Unpin make buffers of nothing and of tensors, and tensors of buffers.
+/// Verifies the calls CreateBuffer, Pin and Unpin: they make buffers of nothing and of tensors, and tensors
+/// of buffers.
 static LogicalResult verifyBufferCall(CustomCallOp op, StringRef target) {
   bool isPin = target == "Pin", isCreate = target == "CreateBuffer";
   if (op.getInputs().size() != (isCreate ? 0 : 1) || op.getNumResults() != 1)
@@ -188,8 +189,8 @@ static LogicalResult verifyBufferCall(CustomCallOp op, StringRef target) {
   return success();
 }
 
-/// A buffer comes from one operand, and is given to one result: every buffer that a call returns is one that
-/// it took.
+/// Verifies that a buffer comes from one operand, and is given to one result: every buffer that a call
+/// returns is one that it took.
 static LogicalResult verifyBuffers(CustomCallOp op) {
   StringRef target = op.getCallTargetName();
   if (target == "CreateBuffer" || target == "Pin" || target == "Unpin")
@@ -258,7 +259,7 @@ LogicalResult CustomCallOp::verify() {
   return success();
 }
 
-/// `dialect.op`: words of letters, digits and underscores.
+/// Returns whether the name reads `dialect.op`, with words of letters, digits and underscores.
 static bool isNamespaced(StringRef name) {
   SmallVector<StringRef> words;
   name.split(words, '.');

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What holds for operands and results of any op: quantized element types are sound and, where each slice
-// along a dimension has its own scale ("per axis"), known to the op; a bound of one dimension is none below
+// Verifies the rules for operands and results of any op. Quantized element types are sound and, if each slice
+// along a dimension has its own scale ("per axis"), known to the op. The bound of a dimension is not below
 // its size.
 //
 //===----------------------------------------------------------------------===//
@@ -26,7 +26,7 @@ using PerAxis = quant::UniformQuantizedPerAxisType;
 // All ops
 //===----------------------------------------------------------------------===//
 
-/// Ops whose specification says what becomes of scales along a dimension, and those that hand values on.
+/// Returns whether the op's specification covers scales along a dimension, or the op hands values on.
 static bool takesScalesPerAxis(Operation *op) {
   return isa<AddOp, BitcastConvertOp, BroadcastInDimOp, ConstantOp, ConvolutionOp, DotGeneralOp, DotOp,
              GetDimensionSizeOp, DynamicBroadcastInDimOp, DynamicConvOp, DynamicReshapeOp, ReshapeOp,
@@ -35,7 +35,7 @@ static bool takesScalesPerAxis(Operation *op) {
              ReturnOp, SendOp, TupleOp, WhileOp>(op);
 }
 
-/// (C8), (C12), (C13) of quantized tensor types.
+/// Verifies (C8), (C12), (C13) of quantized tensor types.
 static LogicalResult verifyQuantization(Operation *op, RankedTensorType type, quant::QuantizedType element) {
   if (auto storage = dyn_cast<IntegerType>(element.getStorageType()); storage && storage.isSigned())
     return op->emitOpError() << "expected a signless or unsigned storage type, got " << type;
@@ -66,13 +66,13 @@ static LogicalResult verifyQuantization(Operation *op, RankedTensorType type, qu
   return success();
 }
 
-/// The bound of a dynamic dimension, or its size.
+/// Returns the bound of a dynamic dimension, or its size.
 int64_t cgx::stablehlo::getMostSize(RankedTensorType type, int64_t dim) {
   auto bounds = dyn_cast_or_null<BoundsAttr>(type.getEncoding());
   return type.isDynamicDim(dim) && bounds ? bounds.getBounds()[dim] : type.getDimSize(dim);
 }
 
-/// Tensors of one shape: what is a size in one is no more than the bound in another.
+/// Verifies tensors of one shape: a size in one does not exceed the bound in another.
 static LogicalResult verifyBounds(Operation *op, ArrayRef<RankedTensorType> types) {
   for (RankedTensorType bounded : types)
     for (RankedTensorType other : types)

@@ -38,7 +38,7 @@ LogicalResult ReduceWindowOp::verify() {
   return success();
 }
 
-/// (C9): a comparison of two elements.
+/// Verifies (C9): a comparison of two elements.
 static LogicalResult verifySelect(SelectAndScatterOp op) {
   auto element = RankedTensorType::get({}, tensorOf(op.getOperand()).getElementType());
   auto pred = RankedTensorType::get({}, IntegerType::get(op.getContext(), 1));

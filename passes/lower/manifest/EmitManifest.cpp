@@ -1,4 +1,4 @@
-//===-- EmitManifest.cpp - What the program takes, returns and communicates -*- C++ -*-===//
+//===-- EmitManifest.cpp - The manifest of a program -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -51,7 +51,7 @@ json::Value valueOf(Attribute attribute) {
 
 // ---- Arguments and results ----------------------------------------------------------------
 
-/// Per dimension, the names of the axes that split it.
+/// Returns, per dimension, the names of the axes that split it.
 json::Array shardingOf(ShardingAttr sharding, int64_t rank) {
   json::Array dims;
   for (int64_t dim = 0; dim < rank; ++dim) {
@@ -64,8 +64,8 @@ json::Array shardingOf(ShardingAttr sharding, int64_t rank) {
   return dims;
 }
 
-/// The name of an element type of arguments and results; nothing where native code has none. Narrow ones are
-/// called as in MLIR, in lower case: "f8e4m3fn", "i4", "u4".
+/// Returns the name of an element type of arguments and results; nothing where native code has none. Narrow
+/// ones are called as in MLIR, in lower case: "f8e4m3fn", "i4", "u4".
 std::optional<std::string> nameInSignature(Type element) {
   if (getCodecElementType(element))
     return getElementTypeName(element).str();
@@ -76,7 +76,7 @@ std::optional<std::string> nameInSignature(Type element) {
   return StringRef(text).starts_with("ui") ? text.substr(0, 1) + text.substr(2) : StringRef(text).lower();
 }
 
-/// One argument or result; `attributes` are those of its place in the signature.
+/// Describes one argument or result; `attributes` are those of its place in the signature.
 FailureOr<json::Object> describeValue(func::FuncOp main, Type type, DictionaryAttr attributes,
                                       const Twine &defaultName) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -154,7 +154,7 @@ struct ExplicitCollective {
   }
 };
 
-/// All collectives.
+/// Describes all collectives.
 FailureOr<std::vector<layers::Collective>> describeCollectives(ModuleOp module) {
   std::vector<layers::Collective> collectives;
   llvm::DenseSet<int64_t> ids;
@@ -187,7 +187,7 @@ FailureOr<std::vector<layers::Collective>> describeCollectives(ModuleOp module) 
 
 // ---- The module --------------------------------------------------------------------------
 
-/// What @main takes and returns.
+/// Describes the arguments and results of @main.
 FailureOr<layers::Signature> describeSignature(ModuleOp module) {
   FailureOr<func::FuncOp> main = lookupMain(module);
   if (failed(main))

@@ -1,4 +1,4 @@
-//===-- StepSignature.cpp - How main looks on its way down -----------*- C++ -*-===//
+//===-- StepFunction.cpp - The signature of main during lowering -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace cgx;
 
-/// The first operation that refers to a function and is no call of it, or null.
+/// Returns the first operation that refers to a function and is no call of it, or null.
 static Operation *findOtherUser(func::FuncOp function, ModuleOp module) {
   Operation *found = nullptr;
   module.walk([&](Operation *op) {
@@ -28,7 +28,7 @@ static Operation *findOtherUser(func::FuncOp function, ModuleOp module) {
   return found;
 }
 
-/// Whether a function calls itself, also by way of others.
+/// Returns whether a function calls itself, directly or through others.
 static bool callsItself(func::FuncOp function, ModuleOp module) {
   SetVector<StringRef> reached;
   const auto add = [&](func::FuncOp caller) {

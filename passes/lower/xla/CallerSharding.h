@@ -1,4 +1,4 @@
-//===-- CallerSharding.h - how a framework splits a step's arguments -*- C++ -*-===//
+//===-- CallerSharding.h - the caller's shardings of a step's arguments -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,9 +12,9 @@
 
 namespace cgx {
 
-/// On arguments and results of a per-rank @main: the sharding that the exported step had there, if it had
-/// one; with its mesh written out (`#sdy.sharding`), or as GSPMD's text. What a rank holds is in
-/// `cgx.sharding`: the two differ where a step splits by itself what it takes whole.
+/// An attribute of arguments and results of a per-rank @main: the sharding that the exported step had there,
+/// if it had one, with its mesh written out (`#sdy.sharding`), or as GSPMD's text. `cgx.sharding` has the
+/// part that a rank holds: the two differ where a step itself splits an argument that it takes whole.
 inline constexpr llvm::StringLiteral kCallerShardingAttrName = "cgx.caller_sharding";
 
 } // namespace cgx

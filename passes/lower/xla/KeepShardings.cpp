@@ -1,4 +1,4 @@
-//===-- KeepShardings.cpp - How a step's caller splits its arguments ---*- C++ -*-===//
+//===-- KeepShardings.cpp - Records the caller's shardings of arguments -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -23,7 +23,7 @@ namespace cgx {
 
 namespace {
 
-/// A sharding that needs no symbol.
+/// Returns a sharding that needs no symbol.
 Attribute writeOutMesh(Attribute sharding, Operation *user) {
   auto named = dyn_cast<sdy::TensorShardingAttr>(sharding);
   sdy::MeshAttr mesh = named ? named.getMesh(user) : nullptr;

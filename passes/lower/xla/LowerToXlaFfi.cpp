@@ -26,13 +26,14 @@ namespace cgx {
 
 namespace {
 
-/// What is bound to the codecs of a collective's operands: pairs of operand and kind, and the tensors.
+/// The optimizer state bound to the codecs of a collective's operands: pairs of operand and kind, and the
+/// tensors.
 struct Bound {
   SmallVector<int64_t> kept;
   SmallVector<Value> tensors;
 };
 
-/// Row-major layouts of the tensors of a call: our runtime knows no others.
+/// Returns row-major layouts for the tensors of a call: the runtime supports no others.
 ArrayAttr getLayouts(Builder &builder, TypeRange types) {
   SmallVector<Attribute> layouts;
   for (Type type : types) {
@@ -52,7 +53,7 @@ public:
         tokenType(RankedTensorType::get({}, IntegerType::get(main.getContext(), 32, IntegerType::Unsigned))) {
   }
 
-  /// Finds collectives, what is bound to them, and the operations that they are inside of. First.
+  /// Finds collectives, the state bound to them, and the operations that contain them. This comes first.
   LogicalResult collect() {
     WalkResult walk = main.walk([&](Operation *op) -> WalkResult {
       if (auto payload = dyn_cast<PayloadOpInterface>(op)) {
@@ -101,7 +102,7 @@ private:
     lowered.push_back(bind);
   }
 
-  /// The number of this rank among all of them.
+  /// Returns the number of this rank among all of them.
   Value createRank(OpBuilder &builder, Location loc) {
     auto module = main->getParentOfType<ModuleOp>();
     auto count = [&](StringRef name) {
@@ -122,7 +123,7 @@ private:
     return stablehlo::AddOp::create(builder, loc, tokenType, first, partition);
   }
 
-  /// A call that gives the token and results of `types`.
+  /// Creates a call that returns the token and results of `types`.
   Operation *call(OpBuilder &builder, Location loc, StringRef target, ValueRange operands, TypeRange types,
                   ArrayRef<NamedAttribute> config) {
     SmallVector<Type> results{tokenType};
@@ -139,7 +140,7 @@ private:
     return stablehlo::CustomCallOp::create(builder, loc, results, operands, properties);
   }
 
-  /// Lowers what is in a block. Returns the token behind it.
+  /// Lowers the contents of a block, and returns the token after it.
   FailureOr<Value> lowerBlock(Block &block, Value token) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (!communicating.contains(&op))
@@ -174,7 +175,7 @@ private:
         builder.getNamedAttr("kept", builder.getDenseI64ArrayAttr(ofCodecs.kept))};
     Operation *replacement =
         call(builder, op.getLoc(), "cgx_collective", operands, results.getTypes(), config);
-    // Of a start, the results are those of its wait, which comes later in the block.
+    // A start has its results at the wait, which comes later in the block.
     results.replaceAllUsesWith(replacement->getResults().drop_front());
     lowered.push_back(op.getIssuer());
     if (op.isStarted())
@@ -182,7 +183,7 @@ private:
     return replacement->getResult(0);
   }
 
-  /// An operation with collectives inside, which takes and gives the token from now on.
+  /// Lowers an op with collectives inside, which takes and returns the token from now on.
   FailureOr<Value> lowerRegions(Operation &op, Value token) {
     bool isLoop = isa<stablehlo::WhileOp>(op);
     if (!isLoop && !isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
@@ -200,7 +201,7 @@ private:
       FailureOr<Value> behind = lowerBlock(block, inside);
       if (failed(behind))
         return failure();
-      // A condition gives a boolean and nothing else. What runs after it runs after its calls anyway.
+      // A condition returns only a boolean. Ops after it run after its calls in any case.
       bool isCondition = isLoop && &region == &extended->getRegion(0);
       if (!isCondition)
         block.getTerminator()->insertOperands(block.getTerminator()->getNumOperands(), *behind);
@@ -221,7 +222,8 @@ private:
 /// The most elements that are written one by one; more are written as hexadecimal digits.
 constexpr int64_t kMostWrittenOut = 64;
 
-/// constant dense<i1> -> convert (constant dense<ui8>), where the former would be written in bits.
+/// Writes booleans as bytes, where they would be written as bits: constant dense<i1> -> convert (constant
+/// dense<ui8>).
 void writeBooleansAsBytes(ModuleOp module) {
   module.walk([](stablehlo::ConstantOp constant) {
     auto booleans = dyn_cast<DenseIntElementsAttr>(constant.getValue());

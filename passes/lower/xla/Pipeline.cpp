@@ -21,7 +21,7 @@ namespace cgx {
 void buildLowerToXlaPipeline(OpPassManager &manager, const LowerToXlaPipelineOptions &options) {
   // Callbacks into Python stay, unlike in native code: it is still there.
   manager.addPass(createLowerToXlaFfiPass(LowerToXlaFfiPassOptions{options.program}));
-  // Last: what comes before sees the program of a rank.
+  // Wrapping comes last: all other passes see the program of a rank.
   manager.addPass(createWrapPerRankPass(WrapPerRankPassOptions{options.perRank}));
 }
 

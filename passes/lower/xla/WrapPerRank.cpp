@@ -26,7 +26,7 @@ namespace cgx {
 
 namespace {
 
-/// What attributes of an argument or a result say of it.
+/// The placement of an argument or a result, according to its attributes.
 struct Placement {
   Type globalType;
   sdy::TensorShardingAttr sharding;
@@ -49,7 +49,7 @@ public:
     return success();
   }
 
-  /// A sharding of the caller's as it was: its mesh, if it is that of the computation, by its name.
+  /// Restores a sharding of the caller: if its mesh is that of the computation, it is named.
   Attribute nameMesh(Attribute sharding) {
     auto written = dyn_cast<sdy::TensorShardingAttr>(sharding);
     if (!written || written.getMeshOrRef() != meshOp.getMesh())
@@ -138,7 +138,7 @@ private:
   SmallVector<Placement> arguments, results;
 };
 
-/// Without what is cgx's, and with what the caller had before.
+/// Removes cgx's own attributes, and restores those that the caller had before.
 DictionaryAttr restore(DictionaryAttr attributes, function_ref<Attribute(Attribute)> nameMesh) {
   if (!attributes)
     return attributes;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// An output is read only by a collective that works in place; everywhere else its old
-// contents do not matter, so that no copy is made to preserve them. What the runtime
-// sees is contiguous: a slice with gaps is copied on the way in and out.
+// An output is read only by a collective that works in place; everywhere else its old contents do not matter,
+// so that no copy is made to preserve them. Buffers of the runtime are contiguous: a slice with gaps is
+// copied on the way in and out.
 //
 //===----------------------------------------------------------------------------===//
 #include "ir/RuntimeOps.h"
@@ -30,8 +30,8 @@ bool readsOutputs(Operation *op) {
   return run && run.isInPlace();
 }
 
-/// `buffer`, or a copy of it where it is a slice with gaps: the C interface takes addresses. `reads` says
-/// whether the contents matter.
+/// Returns `buffer`, or a copy of it where it is a slice with gaps: the C interface takes addresses. `reads`
+/// says whether the contents matter.
 FailureOr<Value> asContiguous(RewriterBase &rewriter, Location loc, Value buffer, bool reads,
                               const BufferizationOptions &options) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
@@ -119,8 +119,8 @@ struct ConcatenateBufferization
   }
 };
 
-/// While a collective is in flight, the runtime reads its inputs and writes its outputs. To bufferization it
-/// does so twice: the start reads what it is given and overwrites the outputs, and the wait reads
+/// Bufferizes a start. While a collective is pending, the runtime reads its inputs and writes its outputs.
+/// Bufferization sees this twice: the start reads its inputs and overwrites the outputs, and the wait reads
 /// both again. So nobody else writes to an input before the wait, or sees an output between the two.
 struct StartBufferization : BufferizableOpInterface::ExternalModel<StartBufferization, StartOp> {
   static std::optional<unsigned> outputOf(StartOp start, OpOperand &operand) {
@@ -175,7 +175,7 @@ struct StartBufferization : BufferizableOpInterface::ExternalModel<StartBufferiz
 
 struct WaitBufferization : DstBufferizableOpInterfaceExternalModel<WaitBufferization, WaitOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &, const AnalysisState &) const { return true; }
-  /// The runtime has the addresses since the start.
+  /// Returns true for outputs: the runtime has had their addresses since the start.
   bool mustBufferizeInPlace(Operation *op, OpOperand &operand, const AnalysisState &) const {
     return cast<WaitOp>(op).isDpsInit(&operand);
   }

@@ -101,7 +101,7 @@ LogicalResult ConcatenateOp::verify() {
   return success();
 }
 
-/// (C1) of runs and starts.
+/// Verifies (C1) of runs and starts.
 template <typename OpTy> static LogicalResult verifyInputs(OpTy op) {
   if (!op.getInputs().empty() && op.getInputs().size() != op.getOutputs().size())
     return op.emitOpError("expected no inputs or one for each output, got ")

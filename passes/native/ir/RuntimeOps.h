@@ -26,7 +26,7 @@
 
 namespace cgx::rt {
 
-/// Whether the C interface can have the buffer as an address: nothing lies between its elements.
+/// Returns whether the C interface can take the buffer by its address: its elements are contiguous.
 bool isDense(mlir::MemRefType);
 
 /// Makes one-shot bufferization understand this dialect.

@@ -30,7 +30,7 @@ def CgxRt_Dialect : Dialect {
 
 def CgxRt_TicketType : TypeDef<CgxRt_Dialect, "Ticket"> {
   let mnemonic = "ticket";
-  let summary = "A collective in flight";
+  let summary = "A pending collective";
 }
 
 def CgxRt_Buffer : AnyTypeOf<[AnyStaticShapeTensor, AnyStaticShapeMemRef], "tensor or memref of static shape">;
@@ -92,10 +92,10 @@ def CgxRt_LibraryOp : CgxRt_Op<"library", [AttrSizedOperandSegments,
 }
 
 def CgxRt_ConcatenateOp : CgxRt_Op<"concatenate", [Pure]> {
-  let summary = "Put many tensors behind each other";
+  let summary = "Concatenate many tensors";
   let description = [{
-    Overwrites `out` with all of `inputs`, one behind the other in dimension `dim`. It becomes copies into slices of a
-    buffer. As a chain of `tensor.insert_slice`, of which each part could be computed in its place, it would take
+    Overwrites `out` with all of `inputs`, one after the other in dimension `dim`. It becomes copies into slices of a
+    buffer. As a chain of `tensor.insert_slice`, each part of which could be computed in its place, it would take
     bufferization time that grows with the fourth power of their number.
 
     ```mlir
@@ -145,10 +145,10 @@ def CgxRt_RunOp : CgxRt_Op<"run", [AttrSizedOperandSegments, MemoryEffects<[MemR
 }
 
 def CgxRt_BindOptimizerStateOp : CgxRt_Op<"bind_optimizer_state", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Lend what the optimizer keeps";
+  let summary = "Bind optimizer state";
   let description = [{
-    Until the step ends, the codec of operand `operand` of collective `id` reads these: tensor k is what `kept[k]`,
-    a `cgx_kept`, says. They are arguments of the step, which nobody writes to.
+    Until the step ends, the codec of operand `operand` of collective `id` reads these tensors; `kept[k]`, a `cgx_kept`,
+    is the kind of tensor k. They are arguments of the step, which nothing overwrites.
 
     ```mlir
     cgx_rt.bind_optimizer_state 3, 0 [0, 1] (%w, %m : tensor<64x128xf32>, tensor<64x128xf32>)
@@ -164,10 +164,10 @@ def CgxRt_BindOptimizerStateOp : CgxRt_Op<"bind_optimizer_state", [MemoryEffects
 def CgxRt_StartOp : Op<CgxRt_Dialect, "start", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Start one collective";
   let description = [{
-    As `cgx_rt.run`, but the program goes on: until the `cgx_rt.wait` that takes the ticket, the runtime reads
-    `ins` and writes `outs` whenever it likes. On tensors, what it writes to is `in_flight`, for the wait
-    only: bufferization sees that the start overwrites `outs`. With `when`, nothing happens at the start or at its
-    wait unless the condition holds, and `outs` stay as they are.
+    Starts the collective as `cgx_rt.run` does, but the program continues: until the `cgx_rt.wait` that takes the
+    ticket, the runtime may read `ins` and write `outs` at any time. On tensors, the outputs are `in_flight`, for the
+    wait only: bufferization sees that the start overwrites `outs`. With `when`, nothing happens at the start or at its
+    wait unless the condition holds, and `outs` are unchanged.
 
     ```mlir
     %ticket, %t = cgx_rt.start 3 outs(%g : tensor<64x128xf32>) -> tensor<64x128xf32>
@@ -176,7 +176,7 @@ def CgxRt_StartOp : Op<CgxRt_Dialect, "start", [AttrSizedOperandSegments, Memory
 
     **Constraints:**
     - (C1) `ins` is empty or as long as `outs`.
-    - (C2) one `cgx_rt.wait` is the only user of the ticket and of each tensor in flight.
+    - (C2) one `cgx_rt.wait` is the only user of the ticket and of each pending tensor.
     - (C3) with `when`, `ins` is empty.
   }];
   let arguments = (ins I64Attr:$id, Variadic<CgxRt_Buffer>:$inputs, Variadic<CgxRt_Buffer>:$outputs,
@@ -193,7 +193,7 @@ def CgxRt_StartOp : Op<CgxRt_Dialect, "start", [AttrSizedOperandSegments, Memory
 }
 
 def CgxRt_WaitOp : CgxRt_Op<"wait", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Wait for a collective in flight";
+  let summary = "Wait for a pending collective";
   let description = [{
     Takes the operands of the start as well: `ins`, so that nothing overwrites them before, and `outs`,
     where the results are. So buffers live as long as the runtime uses them.
@@ -203,7 +203,7 @@ def CgxRt_WaitOp : CgxRt_Op<"wait", [AttrSizedOperandSegments, MemoryEffects<[Me
     ```
 
     **Constraints:**
-    - (C1) the ticket is that of a `cgx_rt.start` in the same block, and what is in flight is its `outs`.
+    - (C1) the ticket is that of a `cgx_rt.start` in the same block, and the pending tensors are its `outs`.
   }];
   let arguments = (ins CgxRt_TicketType:$ticket, Variadic<CgxRt_Buffer>:$inputs, Variadic<CgxRt_Buffer>:$outputs);
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
@@ -213,7 +213,7 @@ def CgxRt_WaitOp : CgxRt_Op<"wait", [AttrSizedOperandSegments, MemoryEffects<[Me
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
-    /// Always there in IR that was verified.
+    /// Returns the start. Verified IR always has one.
     StartOp getStart() { return getTicket().getDefiningOp<StartOp>(); }
   }];
   let hasVerifier = 1;

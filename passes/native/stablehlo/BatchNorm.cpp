@@ -44,14 +44,14 @@ public:
   Value divide(Value x, Value y) { return stablehlo::DivOp::create(b, x.getType(), x, y); }
   Value number(Value like, double value) { return splatOf(b, cast<RankedTensorType>(like.getType()), value); }
 
-  /// A value for each feature, at every place of the batch.
+  /// Returns a value for each feature, at every place of the batch.
   Value spread(Value value) { return stablehlo::BroadcastInDimOp::create(b, type, value, feature); }
   Value sum(Value value) { return sumOver(b, value, others); }
   Value mean(Value value) {
     Value total = sum(value);
     return divide(total, number(total, count));
   }
-  /// The standard deviation of each feature.
+  /// Returns the standard deviation of each feature.
   Value deviation(Value variance) {
     Value shifted = add(variance, number(variance, epsilon));
     return stablehlo::SqrtOp::create(b, TypeRange{shifted.getType()}, ValueRange{shifted})->getResult(0);
@@ -95,7 +95,7 @@ struct BatchNormInferencePattern : OpRewritePattern<stablehlo::BatchNormInferenc
   }
 };
 
-/// The same with the mean and the variance of the batch, which are results too.
+/// Expands the training form, whose results include the mean and the variance of the batch.
 struct BatchNormTrainingPattern : OpRewritePattern<stablehlo::BatchNormTrainingOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::BatchNormTrainingOp op, PatternRewriter &rewriter) const override {
@@ -112,7 +112,7 @@ struct BatchNormTrainingPattern : OpRewritePattern<stablehlo::BatchNormTrainingO
   }
 };
 
-/// With c = x - mean, s = sqrt(variance + epsilon) and N elements of each feature:
+/// Expands the gradient. With c = x - mean, s = sqrt(variance + epsilon) and N elements of each feature:
 /// offset: sum(dy), scale: sum(dy c / s), operand: scale / s / N (N dy - sum(dy) - c sum(dy c) / s^2)
 struct BatchNormGradPattern : OpRewritePattern<stablehlo::BatchNormGradOp> {
   using OpRewritePattern::OpRewritePattern;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// JAX prints its factorizations as the custom calls of jaxlib, one for each routine of LAPACK and type of
-// element. Layouts in them say how XLA would keep the matrices; what they mean does not depend on it.
+// JAX prints its factorizations as the custom calls of jaxlib, one for each routine of LAPACK and element
+// type. Layouts in them tell how XLA would store the matrices; the meaning of a call does not depend on them.
 //
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
@@ -30,7 +30,7 @@ namespace cgx {
 
 namespace {
 
-/// LAPACK's letter of an element type, or 0.
+/// Returns LAPACK's letter of an element type, or 0.
 char letterOf(Type element) {
   auto complex = dyn_cast<ComplexType>(element);
   Type real = complex ? complex.getElementType() : element;
@@ -56,7 +56,7 @@ struct Shapes {
   RankedTensorType matrix;
   bool areExpected = true;
 
-  /// `of` is a batch of matrices, the others lie beside it.
+  /// Checks shapes: `of` is a batch of matrices, and the others lie beside it.
   explicit Shapes(Value of) : matrix(dyn_cast<RankedTensorType>(of.getType())) {
     areExpected = matrix && matrix.hasStaticShape() && matrix.getRank() >= 2;
     if (areExpected)
@@ -66,7 +66,7 @@ struct Shapes {
   int64_t columns() const { return matrix.getDimSize(matrix.getRank() - 1); }
   int64_t count() const { return llvm::product_of(batch); }
   char letter() const { return letterOf(matrix.getElementType()); }
-  /// The element of singular values and eigenvalues.
+  /// Returns the element type of singular values and eigenvalues.
   Type real() const {
     auto complex = dyn_cast<ComplexType>(matrix.getElementType());
     return complex ? complex.getElementType() : matrix.getElementType();
@@ -124,7 +124,7 @@ private:
   using Conversion = LogicalResult (LapackCallPattern::*)(stablehlo::CustomCallOp, Shapes &,
                                                           PatternRewriter &) const;
 
-  /// An integer of the call's configuration, which stands in one of two places; or -1.
+  /// Returns an integer of the call's configuration, which stands in one of two places; or -1.
   static int64_t option(stablehlo::CustomCallOp op, StringRef name) {
     for (Attribute place : {op->getAttr("mhlo.backend_config"), op.getBackendConfigAttr()})
       if (auto config = dyn_cast_or_null<DictionaryAttr>(place))
@@ -132,7 +132,7 @@ private:
           return value.getType().isSignedInteger() ? value.getSInt() : value.getValue().getZExtValue();
     return -1;
   }
-  /// Whether each option is one of the letters that it may be.
+  /// Returns whether each option is one of the letters that are allowed for it.
   static bool areLetters(std::initializer_list<std::pair<int64_t, StringRef>> options) {
     return llvm::all_of(options, [](auto &option) {
       return option.first > 0 && option.first < 128 &&
@@ -201,7 +201,7 @@ private:
     return replace(op, rewriter, "cgx_native_pivoted_qr", {shapes.letter(), m, n, shapes.count()});
   }
 
-  /// The number of reflectors: the last extent of `tau`, which lies beside the matrices.
+  /// Returns the number of reflectors: the last extent of `tau`, which lies beside the matrices.
   static int64_t reflectors(Value tau, Shapes &shapes) {
     auto type = dyn_cast<RankedTensorType>(tau.getType());
     int64_t k = type && type.getRank() > 0 ? type.getShape().back() : 0;
@@ -250,7 +250,7 @@ private:
     return replace(op, rewriter, "cgx_native_eigh", {shapes.letter(), mode, uplo, n, shapes.count()});
   }
 
-  /// Calls a routine that makes `results` of the op's, in that order. What nobody reads may be empty.
+  /// Calls a routine that makes `results` of the op's, in that order. Unused results may be empty.
   static LogicalResult replaceSome(stablehlo::CustomCallOp op, PatternRewriter &rewriter, StringRef callee,
                                    ArrayRef<int64_t> scalars, ArrayRef<Value> results, ArrayRef<Type> types) {
     SmallVector<Value> made = call(rewriter, op.getLoc(), callee, scalars, op.getInputs(), types);
@@ -291,7 +291,8 @@ private:
                        results, types);
   }
 
-  /// Schur's form, vectors, eigenvalues as above, and how many were chosen, which nobody reads.
+  /// Converts a Schur decomposition: the results are the form, vectors, eigenvalues as above, and the number
+  /// that was chosen, which is unused.
   LogicalResult schur(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
     int64_t mode = option(op, "mode"), sort = option(op, "sort"), n = shapes.rows();
     Type element = shapes.matrix.getElementType();
@@ -349,7 +350,8 @@ private:
     return replace(op, rewriter, "cgx_native_tridiagonal", {shapes.letter(), uplo, n, shapes.count()});
   }
 
-  /// The first result is what LAPACK leaves of the operand, which nobody reads.
+  /// Converts a singular value decomposition. LAPACK leaves the first result in the operand's place; it is
+  /// unused.
   LogicalResult svd(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
     int64_t mode = option(op, "mode"), m = shapes.rows(), n = shapes.columns(), least = std::min(m, n);
     if (!hasCounts(op, 1, 5) || !areLetters({{mode, "ASN"}}) || !op.getResult(0).use_empty())
@@ -396,7 +398,8 @@ private:
                    {shapes.letter(), side, uplo, trans, diag, m, n, shapes.count()});
   }
 
-  /// The first three results are what LAPACK leaves of the diagonals, which nobody reads.
+  /// Converts a tridiagonal solve. LAPACK leaves the first three results in the places of the diagonals; they
+  /// are unused.
   LogicalResult tridiagonalSolve(stablehlo::CustomCallOp op, Shapes &shapes,
                                  PatternRewriter &rewriter) const {
     if (!hasCounts(op, 4, 5) ||
@@ -460,7 +463,7 @@ struct TriangularSolvePattern : OpRewritePattern<stablehlo::TriangularSolveOp> {
   }
 };
 
-/// A number in every element of `type`.
+/// Returns a number in every element of `type`.
 Value splat(OpBuilder &b, Location loc, RankedTensorType type, double value) {
   Type element = type.getElementType();
   auto part = [&](Type type, double value) {

@@ -56,7 +56,7 @@ Value ComplexMath::isLess(Value x, Value y) { return compare(b, x, y, stablehlo:
 
 Value ComplexMath::both(Value p, Value q) { return stablehlo::AndOp::create(b, p.getType(), p, q); }
 
-/// The sign bit, that of zeros as well.
+/// Returns whether the sign bit is set, also that of zeros.
 Value ComplexMath::isNegative(Value x) {
   auto type = cast<RankedTensorType>(x.getType());
   auto bits = type.clone(b.getIntegerType(type.getElementTypeBitWidth()));
@@ -64,7 +64,7 @@ Value ComplexMath::isNegative(Value x) {
   return isLess(pattern, stablehlo::ConstantOp::create(b, bits, cast<ElementsAttr>(b.getZeroAttr(bits))));
 }
 
-/// Without the cancellation of e^x - e^-x near 0.
+/// Computes sinh without the cancellation of e^x - e^-x near 0.
 Value ComplexMath::sinh(Value x) {
   return scaled(minus(make<stablehlo::Expm1Op>(x), make<stablehlo::Expm1Op>(make<stablehlo::NegOp>(x))), 0.5);
 }
@@ -86,8 +86,8 @@ ComplexValue ComplexMath::negate(ComplexValue x) {
 }
 ComplexValue ComplexMath::conjugate(ComplexValue x) { return {x.re, make<stablehlo::NegOp>(x.im)}; }
 
-/// Smith's algorithm: with r the quotient of the divisor's parts, the smaller by the greater, nothing is
-/// squared. Numbers divided by zero are infinite in the parts that are not zero.
+/// Divides by Smith's algorithm: with r the quotient of the divisor's parts, the smaller by the greater,
+/// nothing is squared. Numbers divided by zero are infinite in the parts that are not zero.
 ComplexValue ComplexMath::divide(ComplexValue x, ComplexValue y) {
   Value realIsLess = isLess(magnitude(y.re), magnitude(y.im));
   Value greater = choose(realIsLess, y.im, y.re), smaller = choose(realIsLess, y.re, y.im);
@@ -138,7 +138,7 @@ ComplexValue ComplexMath::exponential(ComplexValue x) {
   return {times(length, make<stablehlo::CosineOp>(x.im)), choose(equals(x.im, 0), x.im, im)};
 }
 
-/// Real part: e^a cos b - 1 = (e^a - 1) cos b - 2 sin^2(b / 2).
+/// Computes exp(x) - 1, with the real part e^a cos b - 1 = (e^a - 1) cos b - 2 sin^2(b / 2).
 ComplexValue ComplexMath::exponentialMinusOne(ComplexValue x) {
   Value half = make<stablehlo::SineOp>(scaled(x.im, 0.5));
   Value re = minus(times(make<stablehlo::Expm1Op>(x.re), make<stablehlo::CosineOp>(x.im)),
@@ -146,7 +146,7 @@ ComplexValue ComplexMath::exponentialMinusOne(ComplexValue x) {
   return {re, exponential(x).im};
 }
 
-/// log |x|. Near 1 by log1p(|x|^2 - 1) / 2, of which the difference is taken first.
+/// Computes log |x|. Near 1 it is log1p(|x|^2 - 1) / 2, of which the difference is taken first.
 Value ComplexMath::logModulus(ComplexValue x) {
   Value a = magnitude(x.re), c = magnitude(x.im);
   Value greater = make<stablehlo::MaxOp>(a, c), smaller = make<stablehlo::MinOp>(a, c);
@@ -164,7 +164,8 @@ Value ComplexMath::logModulus(ComplexValue x) {
 
 ComplexValue ComplexMath::logarithm(ComplexValue x) { return {logModulus(x), argument(x)}; }
 
-/// Real part: log |1 + x| = log1p(a (2 + a) + b^2) / 2, as long as nothing overflows.
+/// Computes log(1 + x), with the real part log |1 + x| = log1p(a (2 + a) + b^2) / 2, as long as nothing
+/// overflows.
 ComplexValue ComplexMath::logPlusOne(ComplexValue x) {
   ComplexValue sum{plus(x.re, constant(x.re, 1)), x.im};
   Value excess = plus(times(x.re, plus(x.re, constant(x.re, 2))), times(x.im, x.im));
@@ -173,7 +174,7 @@ ComplexValue ComplexMath::logPlusOne(ComplexValue x) {
   return {re, argument(sum)};
 }
 
-/// exp(y log x); a power of zero is 1 if the exponent is zero, and 0 if it is real and positive.
+/// Computes exp(y log x); a power of zero is 1 if the exponent is zero, and 0 if it is real and positive.
 ComplexValue ComplexMath::power(ComplexValue base, ComplexValue exponent) {
   ComplexValue general = exponential(multiply(exponent, logarithm(base)));
   Value isZero = both(equals(base.re, 0), equals(base.im, 0));
@@ -186,8 +187,8 @@ ComplexValue ComplexMath::power(ComplexValue base, ComplexValue exponent) {
 
 // ---- Roots ---------------------------------------------------------------------------
 
-/// With t = sqrt((|a| + |x|) / 2): (t, b / 2t) where a is positive, (|b| / 2t, t with the sign of b)
-/// elsewhere.
+/// Computes the root with t = sqrt((|a| + |x|) / 2): (t, b / 2t) where a is positive, (|b| / 2t, t with the
+/// sign of b) elsewhere.
 ComplexValue ComplexMath::squareRoot(ComplexValue x) {
   Value t = make<stablehlo::SqrtOp>(plus(scaled(magnitude(x.re), 0.5), scaled(modulus(x), 0.5)));
   Value isZero = equals(t, 0), quotient = choose(isZero, x.im, over(x.im, scaled(t, 2)));
@@ -196,7 +197,7 @@ ComplexValue ComplexMath::squareRoot(ComplexValue x) {
   return {choose(left, magnitude(quotient), t), choose(left, signedT, quotient)};
 }
 
-/// 1 / sqrt(x)
+/// Computes 1 / sqrt(x).
 ComplexValue ComplexMath::reciprocalSquareRoot(ComplexValue x) {
   ComplexValue one{constant(x.re, 1), constant(x.re, 0)};
   return divide(one, squareRoot(x));
@@ -225,8 +226,8 @@ ComplexValue ComplexMath::hyperbolicCosine(ComplexValue x) {
           times(sinh(x.re), make<stablehlo::SineOp>(x.im))};
 }
 
-/// (sinh a cosh a + i sin b cos b) / (sinh^2 a + cos^2 b). Beyond 20, or 40 in f64, the real part is 1 to the
-/// last bit; limiting `a` to that keeps squares finite.
+/// Computes (sinh a cosh a + i sin b cos b) / (sinh^2 a + cos^2 b). Beyond 20, or 40 in f64, the real part is
+/// 1 to the last bit; limiting `a` to that keeps squares finite.
 ComplexValue ComplexMath::hyperbolicTangent(ComplexValue x) {
   double limit = getElementTypeOrSelf(x.re).getIntOrFloatBitWidth() > 32 ? 40 : 20;
   Value a =
@@ -236,20 +237,20 @@ ComplexValue ComplexMath::hyperbolicTangent(ComplexValue x) {
   return {over(times(sinhA, cosh(a)), divisor), over(times(sinB, cosB), divisor)};
 }
 
-/// tan x = -i tanh(i x)
+/// Computes tan x = -i tanh(i x).
 ComplexValue ComplexMath::tangent(ComplexValue x) {
   ComplexValue turned = hyperbolicTangent({make<stablehlo::NegOp>(x.im), x.re});
   return {turned.im, make<stablehlo::NegOp>(turned.re)};
 }
 
-/// -i log((x + i y) / sqrt(x^2 + y^2))
+/// Computes -i log((x + i y) / sqrt(x^2 + y^2)).
 ComplexValue ComplexMath::arcTangent(ComplexValue y, ComplexValue x) {
   ComplexValue turned{minus(x.re, y.im), plus(x.im, y.re)};
   ComplexValue logarithmic = logarithm(divide(turned, squareRoot(add(multiply(x, x), multiply(y, y)))));
   return {logarithmic.im, make<stablehlo::NegOp>(logarithmic.re)};
 }
 
-/// (1 + tanh(x / 2)) / 2
+/// Computes (1 + tanh(x / 2)) / 2.
 ComplexValue ComplexMath::logistic(ComplexValue x) {
   ComplexValue t = hyperbolicTangent({scaled(x.re, 0.5), scaled(x.im, 0.5)});
   return {plus(scaled(t.re, 0.5), constant(t.re, 0.5)), scaled(t.im, 0.5)};
@@ -283,7 +284,8 @@ ComplexValue ComplexMath::inverseHyperbolicCosine(ComplexValue z) {
   return {make<chlo::AsinhOp>(multiply(conjugate(below), above).re), im};
 }
 
-/// (log1p(4 |x| / ((1 - |x|)^2 + y^2)) / 4 with the sign of x, atan2(2 y, (1 - x) (1 + x) - y^2) / 2)
+/// Computes (log1p(4 |x| / ((1 - |x|)^2 + y^2)) / 4 with the sign of x, atan2(2 y, (1 - x) (1 + x) - y^2) /
+/// 2).
 ComplexValue ComplexMath::inverseHyperbolicTangent(ComplexValue z) {
   Value one = constant(z.re, 1), x = magnitude(z.re), square = times(z.im, z.im), fromOne = minus(one, x);
   Value ratio = over(scaled(x, 4), plus(times(fromOne, fromOne), square));
@@ -293,7 +295,7 @@ ComplexValue ComplexMath::inverseHyperbolicTangent(ComplexValue z) {
   return {re, scaled(im, 0.5)};
 }
 
-/// f(z) -> -i g(i z)
+/// Computes f(z) as -i g(i z).
 ComplexValue ComplexMath::inverseHyperbolicSine(ComplexValue z) {
   ComplexValue turned = arcSine({make<stablehlo::NegOp>(z.im), z.re});
   return {turned.im, make<stablehlo::NegOp>(turned.re)};

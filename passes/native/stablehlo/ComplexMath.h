@@ -34,7 +34,7 @@ public:
   ComplexValue exponentialMinusOne(ComplexValue);
   ComplexValue logarithm(ComplexValue);
   ComplexValue logPlusOne(ComplexValue);
-  /// The greater by the real part, then by the imaginary one.
+  /// Returns the greater number by the real part, then by the imaginary one.
   ComplexValue maximum(ComplexValue, ComplexValue);
   ComplexValue minimum(ComplexValue, ComplexValue);
   ComplexValue arcTangent(ComplexValue y, ComplexValue x);
@@ -54,12 +54,12 @@ public:
   ComplexValue inverseHyperbolicSine(ComplexValue);
   ComplexValue inverseHyperbolicCosine(ComplexValue);
   ComplexValue inverseHyperbolicTangent(ComplexValue);
-  /// z / |z|, and 0 of 0.
+  /// Returns z / |z|, and 0 for 0.
   ComplexValue sign(ComplexValue);
   mlir::Value modulus(ComplexValue);
   mlir::Value argument(ComplexValue);
 
-  /// `value` in every element of a tensor like this one.
+  /// Returns `value` in every element of a tensor like this one.
   mlir::Value constant(mlir::Value like, double value);
 
 private:

@@ -31,8 +31,8 @@ struct Matrix {
   bool transposed; // (contracted, free) instead of (free, contracted)
 };
 
-/// Dimensions that lie in memory as (batch, free, contracted), or with the last two swapped, are only
-/// grouped; any other order is brought into the first by a copy.
+/// Makes a matrix of an operand. Dimensions that lie in memory as (batch, free, contracted), or with the last
+/// two swapped, are only grouped; any other order is copied into the first.
 Matrix asMatrix(OpBuilder &b, Location loc, Value operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> free,
                 ArrayRef<int64_t> contracted) {
   auto type = cast<RankedTensorType>(operand.getType());

@@ -12,24 +12,24 @@
 
 namespace cgx {
 
-/// Which dimensions of the operands run together; pairs stand at equal positions.
+/// The dimensions that two operands share; pairs stand at equal positions.
 struct ContractionDims {
   llvm::SmallVector<int64_t> lhsBatch, rhsBatch, lhsContracted, rhsContracted;
 
-  /// The others, in ascending order.
+  /// Returns the other dimensions, in ascending order.
   static llvm::SmallVector<int64_t> freeDims(int64_t rank, llvm::ArrayRef<int64_t> batch,
                                              llvm::ArrayRef<int64_t> contracted);
 };
 
-/// The product of `lhs` and `rhs` with dimensions (batch, free of lhs, free of rhs), as
+/// Returns the product of `lhs` and `rhs` with dimensions (batch, free of lhs, free of rhs), as
 /// `type`: a linalg.contract of rank 2, or 3 with a batch. Null for elements other than numbers.
 mlir::Value contract(mlir::OpBuilder &, mlir::Location, mlir::Value lhs, mlir::Value rhs, ContractionDims,
                      mlir::RankedTensorType type);
 
-/// The type in which products of `element` are summed: f32 for narrower floats.
+/// Returns the type in which products of `element` are summed: f32 for narrower floats.
 mlir::Type accumulatorOf(mlir::OpBuilder &, mlir::Type element);
 
-/// `tensor` with its floats rounded or extended to `element`.
+/// Returns `tensor` with its floats rounded or extended to `element`.
 mlir::Value withElement(mlir::OpBuilder &, mlir::Location, mlir::Value tensor, mlir::Type element);
 
 } // namespace cgx

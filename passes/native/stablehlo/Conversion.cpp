@@ -1,4 +1,4 @@
-//===-- Conversion.cpp - What the conversions of StableHLO share -----*- C++ -*-===//
+//===-- Conversion.cpp - Helpers of the conversions of StableHLO -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Conversion.h - What the conversions of StableHLO share -------*- C++ -*-===//
+//===-- Conversion.h - Helpers of the conversions of StableHLO -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,7 +26,7 @@ public:
   SignlessTypeConverter();
 };
 
-// One function for each file of patterns.
+// There is one function for each file of patterns.
 void populateElementwisePatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateDataMovementPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateSlicePatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
@@ -43,45 +43,46 @@ void populateRankPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &
 
 // ---- Building blocks ---------------------------------------------------------------
 
-/// An uninitialized tensor.
+/// Returns an uninitialized tensor.
 mlir::Value emptyTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType);
-/// An uninitialized tensor for a loop to write in place. Equal ones of the other kind are merged, and
-/// bufferization takes no care of what several values write to uninitialized memory.
+/// Returns an uninitialized tensor for a loop to write in place. Equal tensors of the other kind are merged,
+/// and bufferization does not separate several values that are written to uninitialized memory.
 mlir::Value ownTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType);
-/// A tensor that holds `scalar` everywhere.
+/// Returns a tensor that holds `scalar` everywhere.
 mlir::Value filledTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType, mlir::Value scalar);
-/// The zero of an integer or floating-point type.
+/// Returns the zero of an integer or floating-point type.
 mlir::Value zeroOf(mlir::OpBuilder &, mlir::Location, mlir::Type);
-/// The element of a tensor of rank 0.
+/// Returns the element of a tensor of rank 0.
 mlir::Value scalarOf(mlir::OpBuilder &, mlir::Location, mlir::Value tensor);
-/// The same elements in row-major order under another static shape.
+/// Returns the elements in row-major order under another static shape.
 mlir::Value reshaped(mlir::OpBuilder &, mlir::Location, mlir::Value tensor, llvm::ArrayRef<int64_t> shape);
-/// Without the dimensions in `dropped`, all of extent 1.
+/// Drops the dimensions in `dropped`, all of extent 1.
 mlir::Value withoutUnitDims(mlir::OpBuilder &, mlir::Location, mlir::Value tensor,
                             llvm::function_ref<bool(int64_t dim)> dropped);
-/// result[i0, i1, ...] = tensor[...] with result dimension k running over dimension `permutation[k]`.
+/// Transposes: result[i0, i1, ...] = tensor[...] with result dimension k running over dimension
+/// `permutation[k]`.
 mlir::Value transposed(mlir::OpBuilder &, mlir::Location, mlir::Value tensor,
                        llvm::ArrayRef<int64_t> permutation);
-/// Element i of a dimension goes to low + i * (interior + 1), everything else is `scalar`; negative padding
-/// drops the elements whose place lies outside.
+/// Pads: element i of a dimension goes to low + i * (interior + 1), everything else is `scalar`. Negative
+/// padding drops the elements whose place lies outside.
 mlir::Value padded(mlir::OpBuilder &, mlir::Location, mlir::Value tensor, mlir::Value scalar,
                    llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high,
                    llvm::ArrayRef<int64_t> interior);
-/// An integer scalar as an index, by its original sign.
+/// Returns an integer scalar as an index, by its original sign.
 mlir::Value indexOf(mlir::OpBuilder &, mlir::Location, mlir::Value integer, mlir::Type original);
 mlir::Value constantIndex(mlir::OpBuilder &, mlir::Location, int64_t);
-/// `index` moved into [0, upper].
+/// Returns `index` moved into [0, upper].
 mlir::Value clampedIndex(mlir::OpBuilder &, mlir::Location, mlir::Value index, int64_t upper);
 
-/// Sequential loops over `extents`, the last innermost, each of which hands on what `body` returns, given
-/// the indices and what the iteration before returned.
+/// Builds sequential loops over `extents`, the last innermost. Each hands on the values that `body` returns,
+/// given the indices and the values of the iteration before.
 llvm::SmallVector<mlir::Value>
 loopNest(mlir::OpBuilder &, mlir::Location, llvm::ArrayRef<int64_t> extents, mlir::ValueRange inits,
          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::ValueRange indices,
                                                            mlir::ValueRange carried)>
              body);
 
-/// Parallel iterators.
+/// Returns parallel iterators.
 llvm::SmallVector<mlir::utils::IteratorType> parallel(int64_t count);
 
 } // namespace cgx

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// Convolutions of one group, and their gradients, are the runtime's where it has oneDNN
-// (LibraryConvolution.cpp). The others, small ones and those of numbers that are no floats:
+// Convolutions of one group, and their gradients, are computed by the runtime if it has oneDNN
+// (LibraryConvolution.cpp). The others, small ones and those of numbers that are no floats, are lowered here:
 //
 // The input is padded and dilated in memory, so that every read of a window is affine in the loops.
 //
@@ -68,7 +68,7 @@ public:
     kernelDims = allBut(type.getRank(), numbers.getKernelOutputFeatureDimension());
   }
 
-  /// The result of a convolution of one group. Null where elements are no numbers.
+  /// Returns the result of a convolution of one group. Null where elements are no numbers.
   Value asProduct() {
     int64_t rank = type.getRank(), spatial = rank - 2;
     Value result;
@@ -103,7 +103,7 @@ public:
     return transposed(b, loc, result, permutation);
   }
 
-  /// The result of a convolution of several groups. Null where elements are no numbers.
+  /// Returns the result of a convolution of several groups. Null where elements are no numbers.
   Value asLoops() {
     Type accumulator = accumulatorOf(b, type.getElementType());
     if (!accumulator.isIntOrFloat() || accumulator.isInteger(1))
@@ -155,8 +155,8 @@ public:
   }
 
 private:
-  /// Where the input is read, given the numbers of the first loop over the output's places and of the first
-  /// over the kernel's.
+  /// Returns where the input is read, given the numbers of the first loop over the output's places and of the
+  /// first over the kernel's.
   SmallVector<AffineExpr> inputExprs(int64_t firstPlace, int64_t firstColumn) {
     auto place = [&](int64_t dim) { return b.getAffineDimExpr(firstPlace + positionOf(outputDims, dim)); };
     auto column = [&](int64_t dim) { return b.getAffineDimExpr(firstColumn + positionOf(kernelDims, dim)); };
@@ -169,7 +169,7 @@ private:
     return exprs;
   }
 
-  /// The windows side by side: (places, columns), or the other way round.
+  /// Returns the windows side by side: (places, columns), or the other way round.
   Value patches(bool placesFirst) {
     int64_t half = type.getRank() - 1;
     SmallVector<int64_t> shape(2 * half);
@@ -189,7 +189,7 @@ private:
         .getResult(0);
   }
 
-  /// The product with dimensions `order`, of the output, and the features.
+  /// Returns the product with dimensions `order`, of the output, and the features.
   Value contractOf(Value lhs, Value rhs, ArrayRef<int64_t> lhsContracted, ArrayRef<int64_t> rhsContracted,
                    ArrayRef<int64_t> order) {
     SmallVector<int64_t> shape;
@@ -208,7 +208,7 @@ private:
     return shape;
   }
 
-  /// With the dimension `dim` as two: the group, and what is in a group.
+  /// Splits the dimension `dim` into two: the group, and the place in a group.
   Value split(Value tensor, int64_t dim, int64_t groups) {
     return reshaped(b, loc, tensor, splitShape(cast<RankedTensorType>(tensor.getType()), dim, groups));
   }

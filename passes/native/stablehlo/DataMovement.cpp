@@ -29,7 +29,7 @@ struct BroadcastInDimPattern : OpConversionPattern<stablehlo::BroadcastInDimOp> 
     ArrayRef<int64_t> dims = op.getBroadcastDimensions();
     Value operand = adaptor.getOperand();
     auto from = cast<RankedTensorType>(operand.getType());
-    // Where only extents of 1 are new, nothing is repeated.
+    // Nothing is repeated if only extents of 1 are new.
     if (llvm::is_sorted(dims) && from.getNumElements() == type.getNumElements()) {
       rewriter.replaceOp(op, reshaped(rewriter, op.getLoc(), operand, type.getShape()));
       return success();
@@ -96,7 +96,8 @@ struct ReversePattern : OpConversionPattern<stablehlo::ReverseOp> {
   }
 };
 
-/// Parts beyond which a concatenation is one operation: bufferization compares each slice with all others.
+/// The number of parts beyond which a concatenation is one operation: bufferization compares each slice with
+/// all others.
 constexpr size_t mostSlices = 8;
 
 struct ConcatenatePattern : OpConversionPattern<stablehlo::ConcatenateOp> {

@@ -23,7 +23,8 @@ using Names = SmallVector<int64_t>;
 constexpr StringLiteral ellipsis = "...";
 constexpr int64_t endOfEllipsis = 1 << 20;
 
-/// The names that `text` gives to `rank` dimensions; without a rank, an ellipsis stands for `unnamed` ones.
+/// Returns the names that `text` gives to `rank` dimensions; without a rank, an ellipsis stands for `unnamed`
+/// ones.
 std::optional<Names> namesIn(StringRef text, std::optional<int64_t> rank, int64_t unnamed) {
   Names names;
   size_t at = text.find(ellipsis);
@@ -54,7 +55,7 @@ struct Named {
   int64_t position(int64_t name) const { return llvm::find(names, name) - names.begin(); }
 };
 
-/// x[..i..i..] -> sum over the second i of x where both are equal
+/// Takes diagonals: x[..i..i..] -> sum over the second i of x where both are equal.
 void takeDiagonals(ImplicitLocOpBuilder &b, Named &tensor) {
   for (size_t i = 0; i < tensor.names.size(); ++i)
     for (size_t j = tensor.names.size(); --j > i;) {
@@ -82,7 +83,7 @@ void sumOthers(ImplicitLocOpBuilder &b, Named &tensor, function_ref<bool(int64_t
   llvm::erase_if(tensor.names, [&](int64_t name) { return !kept(name); });
 }
 
-/// The dimensions in the order of `names`, which are all of them.
+/// Transposes the tensor to the order of `names`, which are all of its dimensions.
 Value ordered(ImplicitLocOpBuilder &b, const Named &tensor, const Names &names, RankedTensorType type) {
   if (names == tensor.names)
     return tensor.value;
@@ -92,7 +93,7 @@ Value ordered(ImplicitLocOpBuilder &b, const Named &tensor, const Names &names, 
   return stablehlo::TransposeOp::create(b, type, tensor.value, permutation);
 }
 
-/// Whether a product can be written: no name twice, and each of them that of an operand.
+/// Returns whether a product can be written: each name is that of an operand, and none stands twice.
 bool isPermutation(const Names &result, const Names &of) {
   Names sorted = result, given = of;
   llvm::sort(sorted);

@@ -63,8 +63,8 @@ struct ElementwisePattern : ConversionPattern {
   }
 };
 
-/// Of elements of other widths: bitcast_convert(x) -> generic { shift, truncate } where elements are taken
-/// apart, generic { extend, shift, or } where they are put together, the first being the lowest bits.
+/// Lowers bitcasts between elements of different widths: bitcast_convert(x) -> generic { shift, truncate }
+/// splits elements, and generic { extend, shift, or } joins them, the first being the lowest bits.
 struct BitcastShapePattern : OpConversionPattern<stablehlo::BitcastConvertOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, OpAdaptor adaptor,
@@ -100,7 +100,7 @@ struct BitcastShapePattern : OpConversionPattern<stablehlo::BitcastConvertOp> {
     return bitsOfStored(b, tensor::ExtractOp::create(b, tensor, at), original);
   }
 
-  /// The last index says which part.
+  /// Returns one part of an element; the last index says which.
   static Value part(ImplicitLocOpBuilder &b, Value tensor, Type original, ArrayRef<Value> at,
                     unsigned width) {
     Value bits = bitsAt(b, tensor, original, at.drop_back());
@@ -157,7 +157,8 @@ struct MapPattern : OpConversionPattern<stablehlo::MapOp> {
   }
 };
 
-/// Elements beyond which a constant of equal ones is written at run time: the library would have all of them.
+/// The number of elements beyond which a constant of equal ones is written at run time: otherwise the library
+/// would contain all of them.
 constexpr int64_t mostElementsOfSplat = 4096;
 
 void replaceByConstant(Operation *op, DenseElementsAttr value, ConversionPatternRewriter &rewriter) {

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// One walk in program order: an operation is replaced by real ones of its operands' parts, and the parts of
-// its results are remembered. What moves elements is done once for each part. What carries values (loops,
-// branches, reductions, sorts) carries both parts, and the walk goes on in its regions.
+// The pass walks once in program order: an operation is replaced by real ones of its operands' parts, and the
+// parts of its results are recorded. Ops that move elements are done once for each part. Ops that carry
+// values (loops, branches, reductions, sorts) carry both parts, and the walk continues in their regions.
 //
 //===----------------------------------------------------------------------------===//
 #include "ComplexMath.h"
@@ -39,14 +39,14 @@ namespace {
 bool isComplex(Type type) { return isa<ComplexType>(getElementTypeOrSelf(type)); }
 bool isComplex(Value value) { return isComplex(value.getType()); }
 
-/// The type of each part; other types stay.
+/// Returns the type of each part; other types stay.
 Type partType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && isComplex(type) ? tensor.clone(cast<ComplexType>(tensor.getElementType()).getElementType())
                                    : type;
 }
 
-/// Both parts of each number side by side: how C has them, and files.
+/// Returns the type with both parts of each number side by side, as C and files have them.
 RankedTensorType pairType(RankedTensorType complex) {
   SmallVector<int64_t> shape(complex.getShape());
   shape.push_back(2);
@@ -83,22 +83,21 @@ ComplexValue splitPairs(OpBuilder &b, Location loc, Value pairs) {
   return {column(0), column(1)};
 }
 
-/// What only moves elements, so that it can be done to each part.
+/// Returns whether the op only moves elements, so that it can be done on each part.
 bool movesElements(Operation *op) {
   using namespace stablehlo;
   return isa<stablehlo::BroadcastOp, BroadcastInDimOp, ConcatenateOp, DynamicSliceOp, DynamicUpdateSliceOp,
              GatherOp, PadOp, ReshapeOp, ReverseOp, SelectOp, SliceOp, TransposeOp>(op);
 }
 
-/// What hands values on.
+/// Returns whether the op hands values on.
 bool carriesValues(Operation *op) {
   using namespace stablehlo;
   return isa<CaseOp, IfOp, OptimizationBarrierOp, ReduceOp, ReduceWindowOp, ReturnOp, ScatterOp, SortOp,
              WhileOp>(op);
 }
 
-/// Whether a region adds its two arguments or returns the second of them, for which each part stands for
-/// itself.
+/// Returns whether a region adds its two arguments or returns the second, which can be done on each part.
 bool actsOnEachPart(Region &region) {
   if (!region.hasOneBlock() || region.getNumArguments() != 2)
     return false;
@@ -116,11 +115,11 @@ bool actsOnEachPart(Region &region) {
 
 class Expander {
 public:
-  /// Both numbers of each pair become a dimension of what @main takes and returns.
+  /// Turns the two numbers of each pair into a dimension of the arguments and results of @main.
   void expandSignature(func::FuncOp main);
   void expandBlock(Block &block);
 
-  /// Whether `op` is one that has parts.
+  /// Returns whether `op` can be expanded into parts.
   static bool isKnown(Operation *op);
 
 private:
@@ -201,8 +200,8 @@ bool Expander::isKnown(Operation *op) {
          isa<bufferization::AllocTensorOp, func::ReturnOp, rt::LibraryOp>(op);
 }
 
-/// Complex arguments (x, y) become (x.re, x.im, y.re, y.im), but those of a comparator, which come in pairs
-/// for each tensor that is sorted: (x, y) become (x.re, y.re, x.im, y.im).
+/// Expands arguments: complex (x, y) become (x.re, x.im, y.re, y.im), except those of a comparator, which
+/// come in pairs for each tensor that is sorted: (x, y) become (x.re, y.re, x.im, y.im).
 void Expander::expandArguments(Block &block) {
   unsigned together = isa<stablehlo::SortOp>(block.getParentOp()) ? 2 : 1;
   for (unsigned i = 0; i < block.getNumArguments(); i += together) {
@@ -362,7 +361,7 @@ void Expander::expandConvert(stablehlo::ConvertOp op, ImplicitLocOpBuilder &b) {
   replace(op.getResult(), {re, ComplexMath(b).constant(re, 0)});
 }
 
-/// Equal in both parts; different in one.
+/// Expands a comparison: numbers are equal in both parts, and different in at least one.
 void Expander::expandCompare(stablehlo::CompareOp op, ImplicitLocOpBuilder &b) {
   Value re = clonedForPart(op, b, /*imaginary=*/false)->getResult(0);
   Value im = clonedForPart(op, b, /*imaginary=*/true)->getResult(0);
@@ -372,7 +371,7 @@ void Expander::expandCompare(stablehlo::CompareOp op, ImplicitLocOpBuilder &b) {
   op.getResult().replaceAllUsesWith(result);
 }
 
-/// Products of matrices and convolutions: four real ones.
+/// Expands products of matrices and convolutions into four real ones.
 void Expander::expandProduct(Operation *op, ImplicitLocOpBuilder &b) {
   ComplexValue lhs = partsOf(op->getOperand(0)), rhs = partsOf(op->getOperand(1));
   Type type = partType(op->getResult(0).getType());
@@ -388,7 +387,7 @@ void Expander::expandProduct(Operation *op, ImplicitLocOpBuilder &b) {
   replace(op->getResult(0), {re, im});
 }
 
-/// C takes both parts of a number side by side.
+/// Expands a library call: C takes both parts of a number side by side.
 void Expander::expandLibraryCall(rt::LibraryOp op, ImplicitLocOpBuilder &b) {
   SmallVector<Value> inputs, outputs;
   SmallVector<Type> types;
@@ -491,7 +490,7 @@ struct ExpandComplexPass : impl::ExpandComplexPassBase<ExpandComplexPass> {
         .wasInterrupted();
   }
 
-  /// One error for all operations that have no parts.
+  /// Reports one error for all operations that have no parts.
   static LogicalResult reportUnknown(func::FuncOp main) {
     llvm::MapVector<StringAttr, SmallVector<Operation *, 1>> unknown;
     main.walk([&](Operation *op) {

@@ -118,12 +118,13 @@ struct ExpandOperationsPass : impl::ExpandOperationsPassBase<ExpandOperationsPas
 
   void runOnOperation() override {
     GreedyRewriteConfig config;
-    // Only what is expanded changes: constants and duplicates are other passes' affair.
+    // Folding is off, so that only expanded ops change: constants and duplicates are left to other passes.
     config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
       return signalPassFailure();
-    // Only main is called from outside: JAX prints the comparators of approx_max_k as if they were, too.
+    // Other functions become private, since only main is called from outside: JAX prints the comparators of
+    // approx_max_k as if they were public, too.
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.getSymName() != "main" && getOperation().lookupSymbol("main"))
         function.setPrivate();

@@ -13,7 +13,7 @@
 
 namespace cgx {
 
-// One function for each file of patterns, from StableHLO to StableHLO.
+// There is one function for each file of patterns, from StableHLO to StableHLO.
 void populateBatchNormExpansions(mlir::RewritePatternSet &);
 void populateEinsumExpansions(mlir::RewritePatternSet &);
 void populateKnownCallExpansions(mlir::RewritePatternSet &);
@@ -24,9 +24,9 @@ void populateStaticFormExpansions(mlir::RewritePatternSet &);
 
 // ---- Building blocks ---------------------------------------------------------------
 
-/// One number in every element.
+/// Returns a tensor with one number in every element.
 mlir::Value splatOf(mlir::ImplicitLocOpBuilder &, mlir::RankedTensorType, double);
-/// The sum over `dimensions`, in the type of `operand`.
+/// Returns the sum over `dimensions`, in the type of `operand`.
 mlir::Value sumOver(mlir::ImplicitLocOpBuilder &, mlir::Value operand, llvm::ArrayRef<int64_t> dimensions);
 
 } // namespace cgx

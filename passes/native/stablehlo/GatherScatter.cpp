@@ -35,7 +35,7 @@ struct Addressing {
   ArrayRef<int64_t> indexToOperandDims; // component of a start index -> dimension of the operand
   int64_t indexVectorDim;
 
-  /// Where the start index of one batch element points, one index for each operand
+  /// Returns where the start index of one batch element points, one index for each operand
   /// dimension. `batch` are the indices that are not in a window.
   SmallVector<Value> starts(OpBuilder &b, Location loc, Value indices, Type original, int64_t operandRank,
                             ArrayRef<Value> batch) const {
@@ -57,7 +57,7 @@ struct Addressing {
     return result;
   }
 
-  /// Window index for each operand dimension; null where the operand is not in the window.
+  /// Returns the window index for each operand dimension; null where the operand is not in the window.
   SmallVector<Value> window(int64_t operandRank, ArrayRef<Value> batch) const {
     SmallVector<Value> result(operandRank);
     unsigned next = 0;
@@ -67,7 +67,7 @@ struct Addressing {
     return result;
   }
 
-  /// The indices that pick a start index, in order.
+  /// Returns the indices that pick a start index, in order.
   SmallVector<Value> outside(ArrayRef<Value> batch) const {
     SmallVector<Value> result;
     for (auto [dim, index] : llvm::enumerate(batch))
@@ -115,8 +115,8 @@ struct GatherPattern : OpConversionPattern<stablehlo::GatherOp> {
   }
 };
 
-/// One update after the other in row-major order of the updates, so that equal indices give the same sum on
-/// every machine. An update whose window does not fit into the operand is dropped whole, as XLA does it.
+/// Applies one update after the other in row-major order of the updates, so that equal indices give the same
+/// sum on every machine. An update whose window does not fit into the operand is dropped whole, as in XLA.
 struct ScatterPattern : OpConversionPattern<stablehlo::ScatterOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::ScatterOp op, OpAdaptor adaptor,
@@ -198,7 +198,7 @@ struct ScatterPattern : OpConversionPattern<stablehlo::ScatterOp> {
     return success();
   }
 
-  /// How far an update reaches in one dimension of the operand.
+  /// Returns how far an update reaches in one dimension of the operand.
   static int64_t windowExtent(const Addressing &addressing, RankedTensorType updates, int64_t dim,
                               RankedTensorType operand) {
     unsigned next = 0;

@@ -29,8 +29,8 @@ Attribute configuration(stablehlo::CustomCallOp op, StringRef name) {
   return {};
 }
 
-/// custom_call @Sharding(x) -> x: what only tells XLA where to keep a tensor, which a program of one rank
-/// knows.
+/// custom_call @Sharding(x) -> x. Such calls only tell XLA where to keep a tensor; in a program of one rank
+/// that is known.
 struct AnnotationPattern : OpRewritePattern<stablehlo::CustomCallOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {

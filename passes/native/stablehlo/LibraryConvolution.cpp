@@ -6,12 +6,13 @@
 //
 //===------------------------------------------------------------------------------===//
 //
-// Of StableHLO's one operation a library knows three: a convolution, its gradient by the input, and that by
-// the kernel. A dilated input is the output's gradient under a stride, and what convolves it is the kernel,
-// turned round. A window that covers more than the result is the output's gradient, too: batch and features
-// of the input have changed places, strides are dilations, and the result is the kernel's gradient.
+// StableHLO has one operation for three of a library: a convolution, its gradient with respect to the input,
+// and that with respect to the kernel. An input that is dilated is the output's gradient under a stride, and
+// is convolved with the reversed kernel. A window that covers more than the result is the output's gradient,
+// too: batch and features of the input are exchanged, strides are dilations, and the result is the kernel's
+// gradient.
 //
-// A tensor is described by steps in memory, so that no layout is moved here.
+// A tensor is described by its strides, so that no layout is moved here.
 //
 //===------------------------------------------------------------------------------===//
 #include "LibraryConvolution.h"
@@ -32,12 +33,12 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// Below this a loop nest or a product is done before the library has begun.
+/// The size below which a loop nest or a product is faster than the library's setup.
 constexpr int64_t minMultiplications = 1 << 16;
 
 constexpr int64_t dimensions = CGX_CONVOLUTION_DIMENSIONS;
 
-/// What StableHLO says of one spatial dimension.
+/// The attributes of one spatial dimension in StableHLO.
 struct Extent {
   int64_t lhs, rhs, result, stride, low, high, lhsDilation, rhsDilation;
   bool isReversed;
@@ -76,7 +77,7 @@ cgx_convolution_strides stridesOf(RankedTensorType type, int64_t first, int64_t 
   return result;
 }
 
-/// Whether libcgx_native was built with oneDNN.
+/// True if libcgx_native was built with oneDNN.
 #ifdef CGX_HAS_DNNL
 constexpr bool callsLibrary = true;
 #else
@@ -99,7 +100,7 @@ Value reversed(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> dims)
       .getResult(0);
 }
 
-/// Whether the output's size follows from the others, as the runtime takes it.
+/// Returns whether the output's size follows from the other sizes, as the runtime requires.
 bool isConsistent(const cgx_convolution &c) {
   for (int64_t i = 0; i < dimensions; ++i) {
     int64_t read = (c.kernel_size[i] - 1) * c.dilation[i] + 1;
@@ -117,7 +118,7 @@ public:
       : numbers(op.getDimensionNumbers()), lhs(lhs), rhs(rhs), type(type),
         extents(extentsOf(op, lhs, rhs, type)) {}
 
-  /// What the runtime is to compute, if it can.
+  /// Returns the convolution that the runtime computes, or nothing if it cannot.
   std::optional<cgx_convolution> get() {
     int64_t window = 1, covered = 1;
     bool isProduct = true;
@@ -137,7 +138,7 @@ public:
     return isConsistent(c) ? std::optional(c) : std::nullopt;
   }
 
-  /// The spatial dimensions of the kernel to turn round before.
+  /// Returns the spatial dimensions of the kernel to turn round before.
   SmallVector<int64_t> getReversedDims() const {
     SmallVector<int64_t> dims;
     for (auto [e, dim] : llvm::zip_equal(extents, numbers.getKernelSpatialDimensions()))

@@ -12,8 +12,8 @@
 
 namespace cgx {
 
-/// The result of a convolution by `cgx_native_convolution_f32`; null where the runtime has none of its kind,
-/// or the call would cost more than it saves.
+/// Returns the result of a convolution by `cgx_native_convolution_f32`; null where the runtime has none of
+/// its kind, or the call would cost more than it saves.
 mlir::Value libraryConvolution(mlir::OpBuilder &, stablehlo::ConvolutionOp, mlir::Value lhs, mlir::Value rhs,
                                mlir::RankedTensorType type);
 

@@ -1,4 +1,4 @@
-//===-- MissingCode.cpp - What native code lacks ----------------------*- C++ -*-===//
+//===-- MissingCode.cpp - Errors for ops without native code ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,8 +19,8 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// Whether lowering goes on from here: what a step is exported in does not, nor does any dialect that we do
-/// not know. By name: a dialect that is not loaded has no class to ask for.
+/// Returns whether lowering continues from this op. Ops of the exported form, and of unknown dialects, have
+/// no lowering. Dialects are compared by name, since a dialect that is not loaded has no class.
 bool hasCode(Operation *op) {
   Dialect *dialect = op->getDialect();
   return dialect &&
@@ -58,7 +58,7 @@ StringRef cureOfCall(StringRef target) {
          "(cgx_jax)";
 }
 
-/// What to do without the op.
+/// Returns the alternative to the op.
 StringRef cureOf(Operation *op) {
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return cureOfCall(call.getCallTargetName());

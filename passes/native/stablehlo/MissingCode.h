@@ -1,4 +1,4 @@
-//===-- MissingCode.h - What native code lacks ------------------------*- C++ -*-===//
+//===-- MissingCode.h - Errors for ops without native code -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,7 @@ namespace cgx {
 /// (of custom calls each target), how many there are, where the first is, and what to do without it.
 mlir::LogicalResult reportMissingCode(mlir::ModuleOp);
 
-/// What errors call an op: its name, and of a custom call the target.
+/// Returns what errors call an op: its name, or the target of a custom call.
 mlir::StringAttr kindOf(mlir::Operation *);
 
 } // namespace cgx

@@ -29,7 +29,7 @@ IntegerType getNarrowInteger(Type element) {
 
 uint32_t bitsOf(const APFloat &value) { return value.bitcastToAPInt().getZExtValue(); }
 
-/// By a table with an entry for each byte; bits that the type does not have are ignored.
+/// Decodes a float by a table with an entry for each byte; bits that the type does not have are ignored.
 Value decodeFloat(ImplicitLocOpBuilder &b, Value stored, FloatType type) {
   SmallVector<APFloat> values;
   for (unsigned bits = 0; bits < 256; ++bits) {
@@ -72,7 +72,7 @@ struct FloatBits {
   FloatBits where(Value condition, FloatBits otherwise) const {
     return of(arith::SelectOp::create(*b, condition, value, otherwise.value));
   }
-  /// Of two floats, by their bits.
+  /// Adds two floats that are given by their bits.
   FloatBits plusFloat(uint32_t number) const {
     Type f32 = b->getF32Type();
     Value sum = arith::AddFOp::create(*b, arith::BitcastOp::create(*b, f32, value),
@@ -83,7 +83,8 @@ struct FloatBits {
 
 constexpr uint32_t kInfinity = 0x7f800000; // of f32
 
-/// Powers of two only, without a sign: ties go up, and what is not positive is NaN, as in XLA.
+/// Encodes powers of two only, without a sign: ties go up, and anything but a positive number is NaN, as in
+/// XLA.
 FloatBits encodeExponent(FloatBits bits) {
   FloatBits code = (bits + 0x400000) >> 23;
   code = code.where(bits > 0x400000, bits.of(uint32_t(0))); // not more than the least one

@@ -8,7 +8,7 @@
 //
 // Floats of at most 8 bits and integers of 2 to 7 lie in memory as bytes: floats as their bits, integers
 // extended by their sign. Arithmetic on such floats is that of f32, rounded to the nearest even after each
-// operation, as XLA does it; arithmetic on such integers wraps at their width.
+// operation, as in XLA; arithmetic on such integers wraps at their width.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef CGX_PASSES_NATIVE_STABLEHLO_NARROWTYPES_H
@@ -21,20 +21,20 @@
 
 namespace cgx {
 
-/// What memory holds: a byte for narrow types, else the type itself without its sign.
+/// Returns the type in memory: a byte for narrow types, else the type itself without its sign.
 mlir::Type getStorageType(mlir::Type element);
-/// What arithmetic is done in: f32 for narrow floats, else the type itself.
+/// Returns the type of arithmetic: f32 for narrow floats, else the type itself.
 mlir::Type getComputeType(mlir::Type element);
 
-/// Between the two; the same value where they are one.
+/// These convert between the two types; the value is unchanged where they are one.
 mlir::Value fromStorage(mlir::ImplicitLocOpBuilder &, mlir::Value stored, mlir::Type element);
 mlir::Value toStorage(mlir::ImplicitLocOpBuilder &, mlir::Value computed, mlir::Type element);
 
-/// The bits of an element, an integer of its width, out of what memory holds, and the inverse.
+/// These convert between a stored element and its bits, an integer of its width.
 mlir::Value bitsOfStored(mlir::ImplicitLocOpBuilder &, mlir::Value stored, mlir::Type element);
 mlir::Value storedOfBits(mlir::ImplicitLocOpBuilder &, mlir::Value bits, mlir::Type element);
 
-/// A constant as memory holds it.
+/// Returns a constant as memory holds it.
 mlir::DenseElementsAttr toStorage(mlir::DenseElementsAttr);
 
 } // namespace cgx

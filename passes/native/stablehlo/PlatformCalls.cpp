@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// A step that was lowered where the accelerator is calls the libraries of that. What they compute is what
-// LAPACK does, so each becomes the call that JAX prints for CPUs; CallLibraries.cpp has those.
+// A step that was lowered for an accelerator calls the libraries of that accelerator. They compute the same
+// as LAPACK, so each call becomes the one that JAX prints for CPUs; CallLibraries.cpp converts those.
 //
 //===----------------------------------------------------------------------------===//
 #include "Expansions.h"
@@ -22,7 +22,7 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// An entry of the configuration of a typed call.
+/// Returns an entry of the configuration of a typed call.
 template <typename AttrTy> AttrTy option(stablehlo::CustomCallOp op, StringRef name) {
   auto config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
   if (!config)
@@ -79,7 +79,7 @@ private:
     return element.isF32() ? (complex ? 'c' : 's') : element.isF64() ? (complex ? 'z' : 'd') : 0;
   }
 
-  /// The call of a routine, whose name for complex matrices may be another one.
+  /// Creates the call of a routine, whose name for complex matrices may be another one.
   static Operation *call(PatternRewriter &rewriter, stablehlo::CustomCallOp op, StringRef routine,
                          TypeRange types, ArrayRef<std::pair<StringRef, char>> letters = {},
                          StringRef complexRoutine = {}) {
@@ -150,7 +150,7 @@ private:
     return success();
   }
 
-  /// XLA's own: "lower,sort,sweeps,tolerance". LAPACK sorts always.
+  /// Converts XLA's own call, whose configuration is "lower,sort,sweeps,tolerance". LAPACK always sorts.
   LogicalResult eighOfXla(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const {
     auto config = dyn_cast_or_null<StringAttr>(op.getBackendConfigAttr());
     auto type = dyn_cast<RankedTensorType>(op.getInputs()[0].getType());
@@ -178,7 +178,7 @@ private:
     return !isSet(op, "compute_uv") ? 'N' : isSet(op, "full_matrices") ? 'A' : 'S';
   }
 
-  /// The fourth result is V, of which LAPACK makes the adjoint.
+  /// Converts a singular value decomposition whose fourth result is V; LAPACK returns its adjoint.
   LogicalResult svdWithV(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const {
     auto v = hasCounts(op, 1, 5) ? dyn_cast<RankedTensorType>(op.getResult(3).getType()) : RankedTensorType();
     if (!v || v.getRank() < 2)
@@ -203,7 +203,7 @@ private:
     return success();
   }
 
-  /// Of wide matrices, V's adjoint comes before U.
+  /// Converts a singular value decomposition. For wide matrices, V's adjoint precedes U.
   LogicalResult svd(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const {
     if (!hasCounts(op, 1, 5))
       return mismatch(op, rewriter);
@@ -238,7 +238,7 @@ Value compareEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
                                       /*compare_type=*/nullptr);
 }
 
-/// The order of the rows after swapping row i with row pivots[i] for each i in turn:
+/// Returns the order of the rows after swapping row i with row pivots[i] for each i in turn:
 ///
 ///   for i: here = order[i], there = order[pivots[i]]
 ///          order = select(place == i, there, select(place == pivots[i], here, order))
@@ -265,7 +265,7 @@ Value permutationOf(ImplicitLocOpBuilder &b, Value pivots, RankedTensorType type
 
   Block *body = b.createBlock(&loop->getRegion(1), {}, carried, locations);
   Value i = body->getArgument(0), order = body->getArgument(1);
-  // Of each matrix in the batch, one number.
+  // Each matrix in the batch has one pivot.
   SmallVector<Value> starts(last, splatOf(b, scalar, 0));
   starts.push_back(i);
   SmallVector<int64_t> sizes(type.getShape().drop_back());
@@ -318,7 +318,7 @@ struct LuOfXlaPattern : OpRewritePattern<stablehlo::CustomCallOp> {
         op.getNumResults() != 3 || !isa<RankedTensorType>(op.getInputs()[0].getType()) ||
         !arePivotsOf(op.getResult(1), op.getResult(2).getType()))
       return rewriter.notifyMatchFailure(op, "no LU decomposition");
-    // As it is called for CPUs, with pivots from 1 and a sign of success.
+    // The routine is called as for CPUs, with pivots from 1 and a sign of success.
     auto matrices = cast<RankedTensorType>(op.getInputs()[0].getType());
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     SmallVector<Type> types(op->getResultTypes());

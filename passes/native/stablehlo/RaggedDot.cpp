@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// What JAX exports of ragged_dot for GPUs and TPUs; for CPUs it exports the expansion, which is this one.
+// JAX exports ragged_dot for GPUs and TPUs; for CPUs it exports the expansion, which is the one made here.
 //
 //===----------------------------------------------------------------------------===//
 #include "Expansions.h"
@@ -25,8 +25,8 @@ SmallVector<int64_t> behindGroups(ArrayRef<int64_t> dims) {
   return llvm::map_to_vector(dims, [](int64_t dim) { return dim + 1; });
 }
 
-/// The dimensions that vary the sizes of groups: batches, and those of the kind of the ragged dimension that
-/// stand before it.
+/// Returns the dimensions that vary the sizes of groups: batches, and those of the kind of the ragged
+/// dimension that stand before it.
 SmallVector<int64_t> prefixOf(int64_t ragged, ArrayRef<int64_t> batch, ArrayRef<int64_t> sameKind) {
   SmallVector<int64_t> prefix(batch);
   for (int64_t dim : sameKind) {
@@ -37,7 +37,7 @@ SmallVector<int64_t> prefixOf(int64_t ragged, ArrayRef<int64_t> batch, ArrayRef<
   return prefix;
 }
 
-/// The elements of each group alone, in a new first dimension of groups, and zeros elsewhere.
+/// Splits elements by group: each group alone in a new first dimension of groups, and zeros elsewhere.
 class GroupSplitter {
 public:
   GroupSplitter(ImplicitLocOpBuilder &b, Value sizes) : b(b), sizes(sizes) {}
@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  /// Of the sizes: element i of the last dimension is the sum of the elements 0 to i.
+  /// Returns running sums of the sizes: element i of the last dimension is the sum of the elements 0 to i.
   Value runningSum() {
     auto type = cast<RankedTensorType>(sizes.getType());
     int64_t rank = type.getRank();

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011): Philox 4x32 of 10 rounds and
-// Threefry 2x32 of 20. Which counter and which word of its block an element takes is as XLA has it on CPUs,
-// where the default algorithm is Philox.
+// J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011): Philox 4x32 of 10 rounds and Threefry
+// 2x32 of 20. The counter, and the word of its block, that an element takes are those of XLA on CPUs, where
+// the default algorithm is Philox.
 //
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
@@ -92,7 +92,7 @@ std::array<Word, 2> threefry(Word counter, Word key) {
   return {x0, x1};
 }
 
-/// The dimension whose neighbours share a block of Threefry: the first even one, else the longest.
+/// Returns the dimension whose neighbours share a block of Threefry: the first even one, else the longest.
 std::optional<int64_t> pairedDim(ArrayRef<int64_t> shape) {
   std::optional<int64_t> longest;
   for (auto [dim, extent] : llvm::enumerate(shape)) {
@@ -104,13 +104,13 @@ std::optional<int64_t> pairedDim(ArrayRef<int64_t> shape) {
   return longest;
 }
 
-/// What the elements of one result have in common.
+/// The properties that the elements of one result share.
 struct Generator {
   ArrayRef<int64_t> shape;
   unsigned width; // of an element, in bits
   bool isPhilox;
 
-  /// How far the counter goes.
+  /// Returns how far the counter goes.
   int64_t blocks() const {
     int64_t elements = ShapedType::getNumElements(shape);
     if (isPhilox)
@@ -121,7 +121,7 @@ struct Generator {
     return !dim || elements == 0 ? elements : elements / shape[*dim] * llvm::divideCeil(shape[*dim], 2);
   }
 
-  /// 64 bits, or 32 for narrower elements, at `indices`.
+  /// Returns 64 bits, or 32 for narrower elements, at `indices`.
   Word bits(ArrayRef<Word> indices, ArrayRef<Word> state) const {
     return isPhilox ? philoxBits(linear(indices, shape, state[0]), state) : threefryBits(indices, state);
   }
@@ -188,7 +188,7 @@ struct RngBitGeneratorPattern : OpConversionPattern<stablehlo::RngBitGeneratorOp
     return success();
   }
 
-  /// The key, and the counter `blocks` later.
+  /// Returns the key, and the counter `blocks` later.
   static Value advanced(ImplicitLocOpBuilder &b, RankedTensorType type, ArrayRef<Word> state,
                         uint64_t blocks) {
     SmallVector<Value> next = {state[0].value};

@@ -1,4 +1,4 @@
-//===-- Rank.cpp - Which rank this is ---------------------------------*- C++ -*-===//
+//===-- Rank.cpp - The number of the rank ----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,7 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// How many partitions each replica has; null where all ranks are partitions of one replica.
+/// Returns how many partitions each replica has; null where all ranks are partitions of one replica.
 std::optional<int64_t> getPartitionsOfReplicas(Operation *op) {
   auto module = op->getParentOfType<ModuleOp>();
   auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");

@@ -20,8 +20,8 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// A dimension whose windows all begin before the first element (or end behind the last), one element apart:
-/// each result is the one before it (behind it), combined with one more element.
+/// A dimension whose windows all begin before the first element (or end after the last), one element apart:
+/// each result is the previous one (or the next one), combined with one more element.
 struct Cumulative {
   int64_t dim;
   bool fromEnd;
@@ -71,7 +71,7 @@ struct ReduceWindowPattern : OpConversionPattern<stablehlo::ReduceWindowOp> {
   }
 
 private:
-  /// Loops over the elements, which read the result that they wrote last.
+  /// Builds loops over the elements, which read the result that they wrote last.
   static FailureOr<SmallVector<Value>> running(ConversionPatternRewriter &rewriter,
                                                stablehlo::ReduceWindowOp op, ValueRange inputs,
                                                ValueRange inits, Cumulative cumulative) {
@@ -115,8 +115,8 @@ private:
     return results;
   }
 
-  /// A loop nest over the results and the places of their windows. Dimensions that no window spans and that
-  /// lie behind all others run innermost, so that they are vectors.
+  /// Returns a loop nest over the results and the places of their windows. Dimensions that no window spans
+  /// and that lie behind all others run innermost, so that they are vectors.
   static FailureOr<SmallVector<Value>> overWindows(ConversionPatternRewriter &rewriter,
                                                    stablehlo::ReduceWindowOp op, ValueRange inputs,
                                                    ValueRange inits, ArrayRef<Window> windows,

@@ -48,7 +48,7 @@ struct ReducePattern : OpConversionPattern<stablehlo::ReduceOp> {
     auto generic = linalg::GenericOp::create(
         rewriter, loc, types, adaptor.getInputs(), inits, maps, iterators,
         [&](OpBuilder &b, Location loc, ValueRange elements) {
-          // The region takes what is accumulated first, linalg last.
+          // The region takes the accumulator first, linalg last.
           SmallVector<Value> arguments(elements.drop_front(count));
           llvm::append_range(arguments, elements.take_front(count));
           FailureOr<SmallVector<Value>> combined = emitScalarRegion(b, op.getBody(), arguments);

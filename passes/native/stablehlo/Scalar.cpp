@@ -44,11 +44,11 @@ struct Element {
   }
   Value zero() const { return isFloat() ? number(0.0) : number(APInt(width(), 0)); }
 
-  /// One operation of the same type as the operands.
+  /// Creates one operation of the same type as the operands.
   template <typename OpTy> Value make() const { return OpTy::create(b, in); }
-  /// That, if the element is a float.
+  /// Creates the operation if the element is a float.
   template <typename OpTy> Value makeFloat() const { return isFloat() ? make<OpTy>() : Value(); }
-  /// By the kind of element; booleans are their own kind.
+  /// Creates the operation for the kind of element; booleans are a kind of their own.
   template <typename FloatOp, typename SignedOp, typename UnsignedOp, typename BoolOp> Value choose() const {
     if (isFloat())
       return make<FloatOp>();
@@ -60,7 +60,7 @@ struct Element {
   }
 };
 
-/// XLA defines what C does not: x / 0 = -1 (all ones), x % 0 = x, and the one
+/// Divides integers. XLA defines cases that C does not: x / 0 = -1 (all ones), x % 0 = x, and the one
 /// quotient that overflows wraps.
 Value divideIntegers(const Element &e, bool remainder) {
   ImplicitLocOpBuilder &b = e.b;
@@ -84,7 +84,7 @@ Value divideIntegers(const Element &e, bool remainder) {
   return arith::SelectOp::create(b, byZero, atZero, result);
 }
 
-/// A shift by the width or more gives zero, or the sign.
+/// Shifts; a shift by the width or more gives zero, or the sign.
 template <typename ShiftOp> Value shift(const Element &e) {
   if (!e.isInteger())
     return nullptr;
@@ -129,7 +129,7 @@ Value clamp(const Element &e) {
   return arith::MinSIOp::create(b, arith::MaxSIOp::create(b, x, low), high);
 }
 
-/// By the bits of the exponent, which is not negative.
+/// Computes a power by the bits of the exponent, which is not negative.
 Value powerOfIntegers(const Element &e, Value base, Value exponent, unsigned exponentBits) {
   ImplicitLocOpBuilder &b = e.b;
   Value result = e.number(APInt(e.width(), 1));
@@ -142,7 +142,8 @@ Value powerOfIntegers(const Element &e, Value base, Value exponent, unsigned exp
   return result;
 }
 
-/// A negative exponent gives the reciprocal without its fraction: 0 but for bases 1 and -1.
+/// Computes a power. A negative exponent gives the reciprocal without its fraction: 0 except for bases 1 and
+/// -1.
 Value power(const Element &e) {
   if (e.isFloat())
     return e.make<math::PowFOp>();
@@ -155,7 +156,8 @@ Value power(const Element &e) {
   Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, e.zero());
   Value magnitude =
       arith::SelectOp::create(b, isNegative, arith::SubIOp::create(b, e.zero(), exponent), exponent);
-  // That of the least exponent is a power of two, which the bits below the sign take for 0: both are even.
+  // The magnitude of the least exponent is a power of two, which the bits below the sign represent as 0: both
+  // are even.
   Value result = powerOfIntegers(e, base, magnitude, e.width() - 1);
   Value isUnit = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, math::AbsIOp::create(b, base),
                                        e.number(APInt(e.width(), 1)));
@@ -164,17 +166,17 @@ Value power(const Element &e) {
   return arith::SelectOp::create(b, isFraction, e.zero(), result);
 }
 
-/// Whether a function of several steps would round each of them to its narrow type.
+/// Returns whether a function of several steps would round each of them to its narrow type.
 bool roundsEachStep(const Element &e) { return e.isFloat() && e.width() < 32; }
 
-/// The function on f32, rounded once.
+/// Returns the function on f32, rounded once.
 Value inF32(const Element &e, Value (*function)(const Element &)) {
   Value wide = arith::ExtFOp::create(e.b, e.b.getF32Type(), e.in[0]);
   Value result = function({e.b, wide, e.b.getF32Type()});
   return arith::TruncFOp::create(e.b, e.signless(), result);
 }
 
-/// 1 / (1 + exp(-x)), where the exponential is the one that cannot overflow.
+/// Computes 1 / (1 + exp(-x)), with the exponential that cannot overflow.
 Value logistic(const Element &e) {
   if (!e.isFloat())
     return nullptr;
@@ -187,7 +189,7 @@ Value logistic(const Element &e) {
   return arith::DivFOp::create(b, numerator, arith::AddFOp::create(b, e.number(1.0), exp));
 }
 
-/// 1 / sqrt(x): the hardware's estimate would differ from machine to machine.
+/// Computes 1 / sqrt(x): the hardware's estimate would differ between machines.
 Value reciprocalSqrt(const Element &e) {
   if (!e.isFloat())
     return nullptr;
@@ -196,7 +198,7 @@ Value reciprocalSqrt(const Element &e) {
   return arith::DivFOp::create(e.b, e.number(1.0), math::SqrtOp::create(e.b, e.in[0]));
 }
 
-/// MLIR's polynomial forgets the sign of zero.
+/// Computes the error function; MLIR's polynomial loses the sign of zero.
 Value errorFunction(const Element &e) {
   if (!e.isFloat())
     return nullptr;
@@ -217,7 +219,7 @@ Value isFinite(const Element &e) {
   return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OLT, magnitude, infinity);
 }
 
-/// Whether x is the infinity of that sign.
+/// Returns whether x is the infinity of the given sign.
 Value isInfinite(const Element &e, Value x, double sign) {
   if (!e.isFloat())
     return nullptr;
@@ -237,7 +239,7 @@ Value bitwiseNot(const Element &e) {
              : Value();
 }
 
-/// The high half of the product of twice the width.
+/// Returns the high half of the product of twice the width.
 Value multiplyHigh(const Element &e) {
   if (!e.isInteger() || e.isBool())
     return nullptr;
@@ -254,7 +256,7 @@ Value absolute(const Element &e) {
   return isUnsigned(e.type) ? e.in[0] : e.make<math::AbsIOp>();
 }
 
-/// The bits of floats of one sign are in the order of the floats.
+/// Computes the next float, using that the bits of floats of one sign are in the order of the floats.
 Value nextAfter(const Element &e, Type original) {
   if (!e.isFloat() || isNarrow(original))
     return nullptr;
@@ -401,7 +403,7 @@ bool isElementwise(Operation *op) {
              chlo::IsNegInfOp>(op);
 }
 
-/// Whether what memory holds of the operands is what `emit` takes.
+/// Returns whether `emit` takes operands in their storage type.
 static bool takesStored(Operation *op) {
   return isa<stablehlo::SelectOp, stablehlo::ConvertOp, stablehlo::BitcastConvertOp, stablehlo::CompareOp>(
       op);
@@ -419,7 +421,7 @@ Value emitScalar(OpBuilder &builder, Operation *op, ValueRange operands) {
   return result ? toStorage(b, result, getElementTypeOrSelf(op->getResult(0).getType())) : Value();
 }
 
-/// The element of a constant that has one value. Null if it has none, or no number.
+/// Returns the element of a constant that has one value. Null if it has none, or no number.
 static Value emitScalarConstant(OpBuilder &builder, stablehlo::ConstantOp constant) {
   auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
   Type type = getElementTypeOrSelf(constant.getType());

@@ -13,17 +13,15 @@
 
 namespace cgx {
 
-/// What an elementwise operation of StableHLO does to one element of each of its
-/// operands, given as what memory holds of them. Null where `op` is not elementwise, or is not
-/// defined here for its types.
+/// Applies an elementwise operation of StableHLO to one element of each of its operands, in their storage
+/// types. Returns null where `op` is not elementwise, or not defined here for its types.
 mlir::Value emitScalar(mlir::OpBuilder &, mlir::Operation *op, mlir::ValueRange operands);
 
-/// Whether `emitScalar` knows `op`.
+/// Returns whether `emitScalar` supports `op`.
 bool isElementwise(mlir::Operation *op);
 
-/// What the body of a reduction, scatter or sort, a region on tensors of rank 0, yields
-/// for what memory holds of its arguments. Failure where it contains something else than elementwise
-/// operations and constants.
+/// Computes the results of the body of a reduction, scatter or sort, a region on tensors of rank 0, for
+/// arguments in their storage types. Fails if it contains anything but elementwise operations and constants.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitScalarRegion(mlir::OpBuilder &, mlir::Region &,
                                                                  mlir::ValueRange arguments);
 

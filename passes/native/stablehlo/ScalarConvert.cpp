@@ -31,12 +31,13 @@ Type signless(Type type) {
   return integer ? IntegerType::get(type.getContext(), integer.getWidth()) : type;
 }
 
-/// 2 to the power of `exponent`, which may exceed a narrow format and is then infinite.
+/// Returns 2 to the power of `exponent`, which may exceed a narrow format and is then infinite.
 APFloat powerOfTwo(FloatType type, unsigned exponent) {
   return scalbn(APFloat(type.getFloatSemantics(), 1), exponent, APFloat::rmNearestTiesToEven);
 }
 
-/// arith.fptosi is undefined outside of the integer's range, so the value goes through it only inside.
+/// Converts a float to an integer. arith.fptosi is undefined outside of the integer's range, so only values
+/// inside go through it.
 Value floatToInteger(ImplicitLocOpBuilder &b, Value value, FloatType from, Type to) {
   Type target = signless(to);
   unsigned width = target.getIntOrFloatBitWidth();
@@ -64,8 +65,8 @@ Value floatToInteger(ImplicitLocOpBuilder &b, Value value, FloatType from, Type 
   return arith::SelectOp::create(b, tooLow, constant(b, target, least), converted);
 }
 
-/// f64 to f32, rounded to odd: the last bit says whether anything was lost, so that rounding again to half
-/// the digits or fewer is as good as rounding once.
+/// Rounds f64 to f32, to odd: the last bit says whether anything was lost, so that rounding again to half the
+/// digits or fewer is as good as rounding once.
 Value truncateToOdd(ImplicitLocOpBuilder &b, Value value) {
   Type f32 = b.getF32Type(), i32 = b.getI32Type();
   Value nearest = arith::TruncFOp::create(b, f32, value);
@@ -91,7 +92,7 @@ Value integerToInteger(ImplicitLocOpBuilder &b, Value value, Type from, Type to)
   return arith::ExtSIOp::create(b, target, value);
 }
 
-/// The bits of a float as an integer whose signed order is the total order of floats.
+/// Returns the bits of a float as an integer whose signed order is the total order of floats.
 Value totalOrderKey(ImplicitLocOpBuilder &b, Value value) {
   unsigned width = value.getType().getIntOrFloatBitWidth();
   Type type = b.getIntegerType(width);
@@ -138,7 +139,7 @@ arith::CmpIPredicate integerPredicate(stablehlo::ComparisonDirection direction, 
   llvm_unreachable("all directions are covered");
 }
 
-/// Between types that processors have.
+/// Converts between types that processors have.
 Value convertComputed(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
   if (from == to)
     return value;
@@ -187,7 +188,7 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
   return computed ? toStorage(b, computed, to) : Value();
 }
 
-/// From f64, the C library's support for compilers has no function for bf16.
+/// Rounds a float. From f64, the C library's compiler support has no function for bf16.
 Value truncateFloat(ImplicitLocOpBuilder &b, Value value, FloatType to) {
   if (value.getType().isF64() && to.getWidth() < 32)
     value = truncateToOdd(b, value);

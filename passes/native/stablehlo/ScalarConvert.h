@@ -17,17 +17,17 @@ enum class ComparisonType : uint32_t;
 
 namespace cgx {
 
-/// Whether arithmetic on the (original) type is unsigned; booleans are.
+/// Returns whether arithmetic on the (original) type is unsigned; that on booleans is.
 bool isUnsigned(mlir::Type type);
 
-/// `value`, what memory holds of an element of type `from`, as one of type `to`; both with their signs. Null
-/// for complex. Floating point to integer saturates, and NaN becomes 0, as XLA does it.
+/// Converts a stored element of type `from` to type `to`, both with their signs. Returns null for complex
+/// numbers. Floating point to integer saturates, and NaN becomes 0, as in XLA.
 mlir::Value convertScalar(mlir::ImplicitLocOpBuilder &, mlir::Value value, mlir::Type from, mlir::Type to);
 
-/// A float as one of fewer bits, rounded once, to nearest even.
+/// Rounds a float once to one of fewer bits, to nearest even.
 mlir::Value truncateFloat(mlir::ImplicitLocOpBuilder &, mlir::Value value, mlir::FloatType to);
 
-/// A boolean, of what memory holds of two elements. `total` orders NaN and the zeros by their bits.
+/// Compares two stored elements. `total` orders NaN and the zeros by their bits.
 mlir::Value compareScalars(mlir::ImplicitLocOpBuilder &, stablehlo::ComparisonDirection, bool total,
                            mlir::Value lhs, mlir::Value rhs, mlir::Type original);
 

@@ -20,8 +20,8 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// One source element after the other, in row-major order. Of its window, the first element inside of the
-/// operand is selected, and a later one replaces it where `select(selected, later)` does not hold.
+/// Takes one source element after the other, in row-major order. Of its window, the first element inside of
+/// the operand is selected, and a later one replaces it where `select(selected, later)` does not hold.
 struct SelectAndScatterPattern : OpConversionPattern<stablehlo::SelectAndScatterOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::SelectAndScatterOp op, OpAdaptor adaptor,

@@ -37,7 +37,7 @@ struct SlicePattern : OpConversionPattern<stablehlo::SliceOp> {
   }
 };
 
-/// Start indices that are moved so that the slice lies within the operand.
+/// Returns start indices that are moved so that the slice lies within the operand.
 SmallVector<OpFoldResult> clampedStarts(OpBuilder &b, Location loc, ValueRange originals, ValueRange starts,
                                         ArrayRef<int64_t> operandShape, ArrayRef<int64_t> sliceShape) {
   SmallVector<OpFoldResult> offsets;

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// Where one operand decides, by the order of its type, the runtime says where each element of the sorted rows
-// came from (`cgx_native_sort_places`), and all operands are gathered from there.
+// If one operand determines the order, by the order of its type, the runtime returns where each element of
+// the sorted rows came from (`cgx_native_sort_places`), and all operands are gathered from there.
 //
-// Any other comparator: a merge sort, hence stable: pass p merges neighbouring runs of 2^p elements. Passes
-// go in pairs, from the tensors to as many others and back, so that the loop over them exchanges no buffers;
-// a pass whose runs are as long as the dimension only copies.
+// Any other comparator is lowered to a merge sort, which is stable: pass p merges neighbouring runs of 2^p
+// elements. Passes go in pairs, from the tensors to as many others and back, so that the loop over them
+// exchanges no buffers; a pass whose runs are as long as the dimension only copies.
 //
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
@@ -35,7 +35,7 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// Whether the first elements, one of each tensor, must stand before the second.
+/// Returns whether the first elements, one of each tensor, must stand before the second.
 using Comparator = llvm::function_ref<Value(OpBuilder &, ValueRange first, ValueRange second)>;
 
 /// Sorts one row of some tensors: the elements along `dim` at given places of the other dimensions.
@@ -44,7 +44,7 @@ public:
   RowSorter(Location loc, ValueRange row, int64_t dim, int64_t extent, Comparator isBefore)
       : loc(loc), row(row), dim(dim), extent(extent), isBefore(isBefore) {}
 
-  /// Given the tensors and as many to work in, returns both.
+  /// Sorts. `tensors` are the tensors and as many to work in; returns both.
   SmallVector<Value> sort(OpBuilder &b, ValueRange tensors) const {
     Value pairs = constantIndex(b, loc, llvm::divideCeil(llvm::Log2_64_Ceil(extent), 2));
     auto loop =
@@ -147,14 +147,14 @@ SmallVector<Value> sorted(OpBuilder &b, Location loc, ValueRange tensors, int64_
   return results;
 }
 
-/// One operand by the order of its type.
+/// A sort key: one operand by the order of its type.
 struct KeyOrder {
   size_t operand;
   cgx_sort_kind kind;
   bool descending;
 };
 
-/// The order of a type's elements, if it is one that the runtime knows.
+/// Returns the order of a type's elements, if it is one that the runtime knows.
 std::optional<cgx_sort_kind> kindOf(Type element) {
   if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element))
     return CGX_SORT_TOTAL;
@@ -170,8 +170,8 @@ bool isConstant(Value value, llvm::function_ref<bool(const APFloat &)> holds) {
          holds(constant.getSplatValue<APFloat>());
 }
 
-/// The x of select(x != x, NaN, select(x == 0, 0, x)), with which JAX makes zeros and NaNs equal; null
-/// otherwise.
+/// Returns the x of select(x != x, NaN, select(x == 0, 0, x)), with which JAX makes zeros and NaNs equal;
+/// null otherwise.
 Value asNumber(Value value) {
   auto choosesOn = [](Value value, stablehlo::ComparisonDirection direction) -> stablehlo::SelectOp {
     auto select = value.getDefiningOp<stablehlo::SelectOp>();
@@ -194,7 +194,7 @@ Value asNumber(Value value) {
   return areOfX ? x : nullptr;
 }
 
-/// What a comparator of one key of a plain type says, as JAX prints it.
+/// Returns the order that a comparator of one key of a plain type expresses, as JAX prints it.
 std::optional<KeyOrder> keyOrderOf(Region &comparator) {
   using Direction = stablehlo::ComparisonDirection;
   Block &body = comparator.front();
@@ -210,7 +210,7 @@ std::optional<KeyOrder> keyOrderOf(Region &comparator) {
   Value lhs = compare.getLhs(), rhs = compare.getRhs();
   if (*kind == CGX_SORT_TOTAL) {
     if (compare.getCompareType() != stablehlo::ComparisonType::TOTALORDER)
-      return std::nullopt; // no order: NaN is neither before nor behind
+      return std::nullopt; // no order: NaN is neither before nor after
     Value first = asNumber(lhs), second = asNumber(rhs);
     if (first && second) {
       kind = CGX_SORT_NUMBERS;
@@ -228,7 +228,7 @@ std::optional<KeyOrder> keyOrderOf(Region &comparator) {
   return KeyOrder{first / 2, *kind, (direction == Direction::GT) != swapped};
 }
 
-/// Where the first `kept` elements along `dim` of the sorted keys are now: numbers of i32.
+/// Returns where the first `kept` elements along `dim` of the sorted keys are now: numbers of i32.
 Value placesOf(OpBuilder &b, Location loc, Value keys, KeyOrder order, int64_t dim, int64_t kept) {
   auto type = cast<RankedTensorType>(keys.getType());
   Type element = type.getElementType();
@@ -252,7 +252,7 @@ Value placesOf(OpBuilder &b, Location loc, Value keys, KeyOrder order, int64_t d
       .getResult(0);
 }
 
-/// The elements of `tensor` at the places along `dim`.
+/// Returns the elements of `tensor` at the places along `dim`.
 Value takenFrom(OpBuilder &b, Location loc, Value tensor, Value places, int64_t dim) {
   auto type = cast<RankedTensorType>(tensor.getType());
   auto result = type.clone(cast<RankedTensorType>(places.getType()).getShape());
@@ -272,7 +272,7 @@ Value takenFrom(OpBuilder &b, Location loc, Value tensor, Value places, int64_t 
       .getResult(0);
 }
 
-/// Whether the places of a sort are numbers of i32, and there is something to sort.
+/// Returns whether i32 can count the places of a sort, and there is something to sort.
 bool hasPlaces(RankedTensorType type, int64_t dim) {
   return type.getNumElements() > 0 && type.getDimSize(dim) > 1 &&
          type.getDimSize(dim) <= std::numeric_limits<int32_t>::max();
@@ -355,7 +355,7 @@ struct TopKPattern : OpConversionPattern<chlo::TopKOp> {
     return success();
   }
 
-  /// The index in the last dimension of each element of `like`.
+  /// Returns the index in the last dimension of each element of `like`.
   static Value places(OpBuilder &b, Location loc, RankedTensorType like, Type kept) {
     auto type = RankedTensorType::get(like.getShape(), getElementTypeOrSelf(kept));
     AffineMap identity[] = {b.getMultiDimIdentityMap(type.getRank())};

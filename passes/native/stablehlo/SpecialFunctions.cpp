@@ -49,7 +49,7 @@ Value inF64(ImplicitLocOpBuilder &b, Function function, Value first, Values... r
 
 Value both(Term x, Value first, Value second) { return arith::AndIOp::create(*x.b, first, second); }
 
-/// 1 - x, which is exact in the tails, times 1 + x.
+/// Returns the negative logarithm of (1 - x) (1 + x), where 1 - x is exact in the tails.
 Term negativeLogOfComplement(Term x) { return -((-x + 1) * (x + 1)).apply<math::LogOp>(); }
 
 Term atEnds(Term x, Term result) { return (x * infinity).where(x.apply<math::AbsFOp>() == 1.0, result); }
@@ -114,9 +114,9 @@ Term digamma(Term x) {
   return x.of(nan).where(isPole, result);
 }
 
-/// For q > 0.
+/// Computes the zeta function for q > 0.
 Term zetaOfPositive(Term x, Term q) {
-  // Of the Bernoulli numbers: (2 k)! / B_2k, k from 12 down to 1.
+  // These are (2 k)! / B_2k, k from 12 down to 1, of the Bernoulli numbers B.
   constexpr double divisors[] = {-7.1661652561756670113e18,
                                  1.8152105401943546773e17,
                                  -4.5979787224074726105e15,
@@ -174,7 +174,7 @@ Term polygamma(Term order, Term x) {
   return result.where(isOrder, nan);
 }
 
-/// A series of Chebyshev polynomials, by Clenshaw's recurrence.
+/// Evaluates a series of Chebyshev polynomials, by Clenshaw's recurrence.
 Term chebyshev(Term x, ArrayRef<double> coefficients) {
   Term sums[3] = {x.of(0.0), x.of(0.0), x.of(0.0)};
   for (double coefficient : coefficients) {

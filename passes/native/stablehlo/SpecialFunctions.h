@@ -15,17 +15,17 @@ namespace cgx {
 // Each of scalars of f64 or narrower. They are computed in f64, erf_inv of narrower types in f32: random
 // normal numbers need many.
 
-/// The inverse of the error function; infinite at -1 and 1, NaN beyond.
+/// Returns the inverse of the error function; infinite at -1 and 1, NaN beyond.
 mlir::Value emitErfInv(mlir::ImplicitLocOpBuilder &, mlir::Value);
-/// The logarithm of the absolute value of the gamma function.
+/// Returns the logarithm of the absolute value of the gamma function.
 mlir::Value emitLgamma(mlir::ImplicitLocOpBuilder &, mlir::Value);
-/// The derivative of the logarithm of the gamma function; NaN at its poles.
+/// Returns the derivative of the logarithm of the gamma function; NaN at its poles.
 mlir::Value emitDigamma(mlir::ImplicitLocOpBuilder &, mlir::Value);
-/// The derivative of digamma of an order that is 0 or a positive integer; NaN for other orders.
+/// Returns the derivative of digamma of an order that is 0 or a positive integer; NaN for other orders.
 mlir::Value emitPolygamma(mlir::ImplicitLocOpBuilder &, mlir::Value order, mlir::Value);
-/// The sum of 1 / (q + k)^x over k from 0, for x > 1; for q below 0 only where x is an integer.
+/// Returns the sum of 1 / (q + k)^x over k from 0, for x > 1; for q below 0 only where x is an integer.
 mlir::Value emitZeta(mlir::ImplicitLocOpBuilder &, mlir::Value x, mlir::Value q);
-/// The modified Bessel function of order 1, times exp(-|x|).
+/// Returns the modified Bessel function of order 1, times exp(-|x|).
 mlir::Value emitBesselI1e(mlir::ImplicitLocOpBuilder &, mlir::Value);
 
 } // namespace cgx

@@ -31,7 +31,7 @@ namespace cgx {
 
 namespace {
 
-/// Collectives of unsigned integers, and what they write to: the manifest has the sign.
+/// Converts collectives of unsigned integers, and the tensors that they write to: the manifest has the sign.
 struct RuntimePattern : ConversionPattern {
   RuntimePattern(const TypeConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -86,8 +86,8 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
       return converter.isSignatureLegal(function.getFunctionType()) && converter.isLegal(&function.getBody());
     });
     target.addDynamicallyLegalOp<func::ReturnOp>([&](func::ReturnOp op) { return converter.isLegal(op); });
-    // Where an op is left, so are casts to the types that it keeps: no error by itself, for the report names
-    // the op.
+    // An op that is left keeps casts to its types. These are no error by themselves, for the report names the
+    // op.
     ConversionConfig config;
     config.buildMaterializations = false;
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)) ||
@@ -95,7 +95,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
       signalPassFailure();
   }
 
-  /// Loops and buffers below have sizes that are numbers.
+  /// Checks that shapes are static, as loops and buffers below require.
   LogicalResult checkShapes() {
     auto isSized = [](Type type) {
       auto tensor = dyn_cast<TensorType>(type);
@@ -113,7 +113,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     return failure(walked.wasInterrupted());
   }
 
-  /// Ranks are numbers by now; shardings that name a mesh only annotate.
+  /// Erases meshes: ranks are numbers by now, and shardings that name a mesh only annotate.
   void eraseMeshes() {
     for (auto mesh : llvm::make_early_inc_range(getOperation().getOps<sdy::MeshOp>()))
       mesh.erase();

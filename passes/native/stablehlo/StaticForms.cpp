@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// A frontend that refines symbolic shapes leaves operations that take as operands what by then are numbers,
-// or follows from types. The numbers are computed from constants and the extents of tensors; an operation for
-// which that fails stays, and the lowering names it.
+// A frontend that refines symbolic shapes leaves operations with operands that by then are numbers, or follow
+// from types. The numbers are computed from constants and the extents of tensors; an operation for which that
+// fails stays, and the lowering names it.
 //
 //===----------------------------------------------------------------------------===//
 #include "Expansions.h"
@@ -23,7 +23,7 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// Shapes and what they are computed from are short.
+/// The limits of evaluation: shapes, and the values that they are computed from, are short.
 constexpr int64_t maxElements = 256;
 constexpr unsigned maxDepth = 64;
 
@@ -31,7 +31,7 @@ using Integers = SmallVector<int64_t>;
 
 std::optional<Integers> evaluate(Value value, unsigned depth = 0);
 
-/// The elements of a constant of integers.
+/// Returns the elements of a constant of integers.
 std::optional<Integers> elementsOf(stablehlo::ConstantOp constant) {
   auto value = dyn_cast<DenseIntElementsAttr>(constant.getValue());
   if (!value || value.getElementType().getIntOrFloatBitWidth() > 64)
@@ -43,7 +43,7 @@ std::optional<Integers> elementsOf(stablehlo::ConstantOp constant) {
   return elements;
 }
 
-/// Of two equally long operands.
+/// Combines two equally long operands element by element.
 std::optional<Integers> combine(Operation *op, unsigned depth,
                                 function_ref<std::optional<int64_t>(int64_t, int64_t)> function) {
   std::optional<Integers> lhs = evaluate(op->getOperand(0), depth), rhs = evaluate(op->getOperand(1), depth);
@@ -80,7 +80,7 @@ std::optional<Integers> joined(stablehlo::ConcatenateOp op, unsigned depth) {
   return result;
 }
 
-/// The elements of a short tensor of integers, if they are known.
+/// Returns the elements of a short tensor of integers, if they are known.
 std::optional<Integers> evaluate(Value value, unsigned depth) {
   using namespace stablehlo;
   auto type = dyn_cast<RankedTensorType>(value.getType());

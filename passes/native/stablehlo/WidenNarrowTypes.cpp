@@ -6,8 +6,8 @@
 //
 //===------------------------------------------------------------------------------===//
 //
-// What adds up many elements does so in f32, or i32, and rounds once: a sum of ones that is rounded
-// after each addition never exceeds 16 in f8E4M3FN, 256 in bf16 and 2048 in f16.
+// Ops that add up many elements do so in f32, or i32, and round once: a sum of ones that is rounded after
+// each addition never exceeds 16 in f8E4M3FN, 256 in bf16 and 2048 in f16.
 //
 //===------------------------------------------------------------------------------===//
 #include "Expansions.h"
@@ -23,11 +23,11 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// Libraries know no floats of 16 bits.
+/// Returns whether the type is a 16-bit float, which libraries do not support.
 bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
 
-/// Whether `OpTy` is not computed in the element type. Products of halves are added up in f32 by their
-/// lowering.
+/// Returns whether `OpTy` must not be computed in the element type. Products of halves are exempt: their
+/// lowering accumulates in f32.
 template <typename OpTy> bool isTooNarrow(Type type) {
   Type element = getElementTypeOrSelf(type);
   bool isProduct =
@@ -35,7 +35,7 @@ template <typename OpTy> bool isTooNarrow(Type type) {
   return isNarrow(element) || (!isProduct && isHalf(element));
 }
 
-/// Whether rounding after each step would lose digits, which the least and the greatest element never do.
+/// Returns whether rounding after each step would lose digits. Minimum and maximum never lose any.
 bool rounds(Operation *op) {
   return op->getNumRegions() == 0 || llvm::any_of(op->getRegion(0).getOps(), [](Operation &inner) {
            return isa<stablehlo::AddOp, stablehlo::MulOp>(inner);
@@ -49,7 +49,7 @@ Type widened(Type type) {
   return tensor.clone(isFloat ? Type(Float32Type::get(context)) : Type(IntegerType::get(context, 32)));
 }
 
-/// Whether all that the region does means the same for wider elements.
+/// Returns whether all ops of the region mean the same for wider elements.
 bool canWiden(Region &region) {
   using namespace stablehlo;
   return llvm::all_of(region.getOps(), [](Operation &op) {

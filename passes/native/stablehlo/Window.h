@@ -18,20 +18,22 @@ struct Window {
   int64_t size = 1, stride = 1, low = 0, high = 0, baseDilation = 1, dilation = 1;
   bool reversed = false;
 
-  /// Whether each output reads the one element at its own place.
+  /// Returns whether each output reads the one element at its own place.
   bool isTrivial() const { return size == 1 && stride == 1 && low == 0 && high == 0 && baseDilation == 1; }
-  /// What the output at `output` reads at the place `place` of the window, in the padded tensor.
+  /// Returns the index in the padded tensor that the output at `output` reads at the place `place` of the
+  /// window.
   mlir::AffineExpr at(mlir::AffineExpr output, mlir::AffineExpr place) const;
 };
 
-/// The attributes of a StableHLO operation as windows of the given sizes; absent ones have their defaults.
+/// Returns the attributes of a StableHLO operation as windows of the given sizes; absent ones have their
+/// defaults.
 llvm::SmallVector<Window> windowsOf(llvm::ArrayRef<int64_t> sizes,
                                     std::optional<llvm::ArrayRef<int64_t>> strides,
                                     std::optional<mlir::DenseIntElementsAttr> padding,
                                     std::optional<llvm::ArrayRef<int64_t>> baseDilations,
                                     std::optional<llvm::ArrayRef<int64_t>> windowDilations);
 
-/// `tensor` with the padding and dilation that its windows, one for each dimension, expect.
+/// Returns `tensor` with the padding and dilation that its windows, one for each dimension, expect.
 mlir::Value paddedFor(llvm::ArrayRef<Window>, mlir::OpBuilder &, mlir::Location, mlir::Value tensor,
                       mlir::Value scalar);
 

@@ -66,7 +66,7 @@ struct Bits {
   Term toFloat() const { return {b, arith::SIToFPOp::create(*b, floatType(), value)}; }
 };
 
-/// 2 to the power of an integer in the range of the exponents of normal numbers.
+/// Returns 2 to the power of an integer in the range of the exponents of normal numbers.
 Term powerOfTwo(Bits exponent) {
   return exponent.apply<arith::AddIOp>(127).apply<arith::ShLIOp>(23).asFloat();
 }
@@ -76,7 +76,7 @@ struct Exponential {
   Bits n;
   Term p;
 
-  /// x is no NaN, and n is an exponent that a shift of the bits can take.
+  /// Splits x into n ln 2 + r. x is no NaN, and n is an exponent that a shift of the bits can take.
   static Exponential of(Term x) {
     Term n = (x * std::numbers::log2e).apply<math::RoundEvenOp>();
     Term r = (-n).fma(n.of(ln2Low), (-n).fma(n.of(ln2High), x));
@@ -87,22 +87,22 @@ struct Exponential {
   }
 };
 
-/// x, and the bounds beyond them. The comparisons are false for NaN, which becomes `least`.
+/// Clamps x to bounds. The comparisons are false for NaN, which becomes `least`.
 Term clamped(Term x, double least, double greatest) {
   Term inside = x.where(x > least, x.of(least));
   return inside.where(inside < greatest, x.of(greatest));
 }
 
-/// exp(n ln 2 + r) = 2^n exp(r), in two steps where 2^n is no normal number.
+/// Computes exp(n ln 2 + r) = 2^n exp(r), in two steps where 2^n is no normal number.
 Term exponential(Term x) {
-  // From here to there results are neither all zero nor all infinite.
+  // The bounds are those outside of which all results are zero or infinite.
   Exponential e = Exponential::of(clamped(x, -104.5, 89.0));
   Bits half = e.n.apply<arith::ShRSIOp>(1);
   Term result = (e.p + 1.0) * powerOfTwo(half) * powerOfTwo(e.n.apply<arith::SubIOp>(half.value));
   return x.where(x.isNaN(), result);
 }
 
-/// expm1(n ln 2 + r) = 2 (2^(n-1) (exp(r) - 1) + (2^(n-1) - 1/2)), which is exp(r) - 1 where n is 0.
+/// Computes expm1(n ln 2 + r) = 2 (2^(n-1) (exp(r) - 1) + (2^(n-1) - 1/2)), which is exp(r) - 1 where n is 0.
 Term exponentialMinusOne(Term x) {
   // Below the first bound every result is -1.
   Exponential e = Exponential::of(clamped(x, -25.0, 89.0));
@@ -113,7 +113,7 @@ Term exponentialMinusOne(Term x) {
   return x.where(x.isNaN(), x.where(isSmall, result));
 }
 
-/// n ln 2 + log(1 + f), with f from sqrt(1/2) - 1 to sqrt(2) - 1.
+/// Computes n ln 2 + log(1 + f), with f from sqrt(1/2) - 1 to sqrt(2) - 1.
 Term logarithmOf(Term n, Term f) {
   Term square = f * f;
   Term p = f.fusedPolynomial({7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
@@ -125,7 +125,7 @@ Term logarithmOf(Term n, Term f) {
   return n.fma(f.of(ln2High), f + p);
 }
 
-/// log(2^n (1 + f)) = n ln 2 + log(1 + f)
+/// Computes log(2^n (1 + f)) = n ln 2 + log(1 + f).
 Term logarithm(Term x) {
   Value isSubnormal = x < 0x1p-126;
   Term normal = (x * 0x1p23).where(isSubnormal, x);
@@ -142,9 +142,10 @@ Term logarithm(Term x) {
   return x.where(isUnchanged, result);
 }
 
-/// log(1 + x) = n ln 2 + log(1 + f), with f = 2^-n x + (2^-n - 1), which is x where n is 0.
+/// Computes log(1 + x) = n ln 2 + log(1 + f), with f = 2^-n x + (2^-n - 1), which is x where n is 0.
 Term logarithmOfOnePlus(Term x) {
-  // Where 1 is nothing to x it is left out, and x is scaled, so that 2^-n is a normal number.
+  // Where x is so large that 1 does not change it, 1 is left out, and x is scaled, so that 2^-n is a normal
+  // number.
   Value isLarge = x > 0x1p60;
   Term scaled = (x * 0x1p-64).where(isLarge, x), one = x.of(0.0).where(isLarge, 1.0);
   constexpr int64_t bitsOfRootOfHalf = 0x3f3504f3;
@@ -162,7 +163,7 @@ Term logarithmOfOnePlus(Term x) {
 
 /// exp(x) -> arithmetic
 template <typename OpTy, Term (*formula)(Term)> struct ExpansionPattern : OpRewritePattern<OpTy> {
-  // Before MLIR's.
+  // A higher benefit than MLIR's patterns puts this one first.
   ExpansionPattern(MLIRContext *context) : OpRewritePattern<OpTy>(context, /*benefit=*/2) {}
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     if (!isF32(op.getType()))
@@ -185,8 +186,8 @@ template <typename OpTy, typename ToTy> struct ExtremumPattern : OpRewritePatter
   }
 };
 
-/// Functions whose approximation by MLIR is accurate over the whole range of f32. sin and cos are not among
-/// them: theirs loses all digits for large arguments.
+/// Returns whether MLIR's approximation of the function is accurate over the whole range of f32. Those of sin
+/// and cos lose all digits for large arguments.
 bool isApproximated(StringRef name) {
   return llvm::is_contained({math::TanhOp::getOperationName(), math::ErfOp::getOperationName()}, name);
 }
@@ -206,7 +207,8 @@ struct ApproximateMathPass : impl::ApproximateMathPassBase<ApproximateMathPass> 
       signalPassFailure();
   }
 
-  /// MLIR's conversion to LLVM makes log(1 + x) and exp(x) - 1 of these, which lose all digits of a small x.
+  /// Calls libm for functions whose conversion to LLVM, by log(1 + x) and exp(x) - 1, would lose all digits
+  /// of a small x.
   LogicalResult callWhatWouldCancel() {
     RewritePatternSet patterns(&getContext());
     populateMathToLibmConversionPatterns(patterns);

@@ -1,4 +1,4 @@
-//===-- BufferRange.cpp - What memory a buffer may touch --------------*- C++ -*-===//
+//===-- BufferRange.cpp - The memory that a buffer may touch ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- BufferRange.h - What memory a buffer may touch ----------------*- C++ -*-===//
+//===-- BufferRange.h - The memory that a buffer may touch -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// After cgx-plan-memory the buffers of a step are its arguments, constants and parts of the scratch
-// memory at known offsets. So which of them overlap can be told exactly.
+// After cgx-plan-memory the buffers of a step are its arguments, constants and parts of the scratch memory at
+// known offsets, so that overlaps are known exactly.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef CGX_PASSES_NATIVE_TRANSFORMS_BUFFERRANGE_H
@@ -21,13 +21,13 @@ namespace cgx {
 struct BufferRange {
   mlir::Value root;
   int64_t begin, end;
-  /// Nothing but views of `root` reaches its memory: an argument of main, or a constant.
+  /// True if nothing but views of `root` reaches its memory: an argument of main, or a constant.
   bool isRootSeparate;
 
-  /// What a buffer may touch: all of its root where views cannot be followed.
+  /// Returns the bytes that a buffer may touch: all of its root where views cannot be followed.
   static BufferRange of(mlir::Value buffer);
 
-  /// No byte is in both.
+  /// Returns whether no byte is in both.
   bool isDisjointFrom(const BufferRange &other) const;
 };
 

@@ -19,7 +19,7 @@ namespace cgx {
 
 namespace {
 
-/// Whether `value` may be bytes of a tensor that the loop carries, rather than newly computed.
+/// Returns whether `value` may be bytes of a tensor that the loop carries, rather than newly computed.
 bool mayBeCarried(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(op))

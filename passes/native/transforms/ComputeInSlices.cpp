@@ -1,4 +1,4 @@
-//===-- ComputeInSlices.cpp - What goes into a slice is computed there -*- C++ -*-===//
+//===-- ComputeInSlices.cpp - Computes tensors in the slices that they go into -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

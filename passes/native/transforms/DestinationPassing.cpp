@@ -25,8 +25,8 @@ namespace cgx {
 
 namespace {
 
-/// The dense row-major buffer of a tensor. Without elements it is flat: a stride of 0 has no conversion to
-/// LLVM.
+/// Returns the dense row-major buffer of a tensor. Without elements it is flat: a stride of 0 has no
+/// conversion to LLVM.
 FailureOr<MemRefType> bufferOf(func::FuncOp main, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape())
@@ -36,7 +36,8 @@ FailureOr<MemRefType> bufferOf(func::FuncOp main, Type type) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// The operand whose memory `value` overwrites, if it can be told. A loop keeps what it carries in one place.
+/// Returns the operand whose memory `value` overwrites, if it can be told. A loop keeps what it carries in
+/// one place.
 OpOperand *overwritten(OpResult value) {
   Operation *op = value.getOwner();
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
@@ -48,9 +49,9 @@ OpOperand *overwritten(OpResult value) {
   return nullptr;
 }
 
-/// Where the computation of a result begins with uninitialized memory, begins it with the caller's buffer
-/// instead. Only where nothing else is computed in that memory: another result could be, which the final
-/// write to the buffer would destroy, unseen by bufferization.
+/// Begins the computation of a result in the caller's buffer, where it begins with uninitialized memory. This
+/// is only done where nothing else is computed in that memory: the final write to the buffer could destroy
+/// another result, unseen by bufferization.
 void computeIn(Value buffer, Value result, OpBuilder &builder) {
   for (auto value = dyn_cast<OpResult>(result); value;) {
     OpOperand *operand = overwritten(value);
@@ -73,11 +74,12 @@ void computeIn(Value buffer, Value result, OpBuilder &builder) {
   }
 }
 
-/// Uses of an argument that read one tensor: bufferization compares each with all others of its tensor.
+/// The number of uses of an argument that read one tensor: bufferization compares each with all others of its
+/// tensor.
 constexpr unsigned usesOfTensor = 64;
 
-/// Lets an argument be read from its buffer; the tensors that say so are of the same memory, which nobody
-/// writes to.
+/// Lets an argument be read from its buffer. The tensors of one argument share the memory, which nothing
+/// overwrites.
 void readFrom(BlockArgument argument, OpBuilder &builder) {
   auto type = cast<RankedTensorType>(argument.getType());
   Value tensor;

@@ -24,12 +24,12 @@ namespace {
 
 bool isToken(Value value) { return isa<stablehlo::TokenType>(value.getType()); }
 
-/// A token for uses that go away.
+/// Returns a token for uses that go away.
 Value makeToken(OpBuilder &builder, Location loc) {
   return stablehlo::CreateTokenOp::create(builder, loc, builder.getType<stablehlo::TokenType>());
 }
 
-/// The numbers of the tokens among values.
+/// Returns the numbers of the tokens among values.
 BitVector findTokens(ValueRange values) {
   BitVector tokens(values.size());
   for (auto [index, value] : llvm::enumerate(values))
@@ -81,7 +81,7 @@ struct DropCallbacksPass : impl::DropCallbacksPassBase<DropCallbacksPass> {
     }
   }
 
-  /// The op again, without the tokens that it takes, carries and returns.
+  /// Rebuilds the op without the tokens that it takes, carries and returns.
   void dropCarriedTokens(Operation *op) {
     BitVector operands = findTokens(op->getOperands()), results = findTokens(op->getResults());
     if (operands.none() && results.none())
@@ -112,7 +112,7 @@ struct DropCallbacksPass : impl::DropCallbacksPassBase<DropCallbacksPass> {
     op->erase();
   }
 
-  /// JAX threads tokens through the signature, first of all, for callbacks in order.
+  /// Drops the tokens that JAX threads through the signature, first of all, for callbacks in order.
   void dropTokensOfSignature(func::FuncOp main) {
     Operation *terminator = main.getBody().back().getTerminator();
     BitVector arguments = findTokens(main.getArguments()), results = findTokens(terminator->getOperands());

@@ -19,12 +19,12 @@ namespace cgx {
 
 namespace {
 
-/// Scratch memory is kept between steps. Ranks that are threads of one process run the
-/// same step at the same time, so there are several blocks: a step takes one out of its slot,
-/// or allocates one, and puts it into an empty slot at its end. More ranks than slots
-/// only cost them the reuse. `cgx_program_release` empties the slots. It is a destructor of the object as
-/// well, so that a library leaves nothing behind, whoever loaded it; what links objects in memory runs no
-/// destructors and calls it. It does not touch a block that a step has.
+/// Source of the functions that keep scratch memory between steps. Ranks that are threads of one process run
+/// the same step at the same time, so there are several blocks: a step takes one out of its slot, or
+/// allocates one, and puts it into an empty slot at its end. More ranks than slots only cost them the reuse.
+/// `cgx_program_release` empties the slots. It is a destructor of the object as well, so that a library
+/// leaves nothing behind, whoever loaded it; what links objects in memory runs no destructors and calls it.
+/// It does not touch a block that a step has.
 constexpr const char scratchSource[] = R"mlir(
 llvm.mlir.global internal @cgx_scratch_slots() {addr_space = 0 : i32} : !llvm.array<64 x ptr> {
   %zero = llvm.mlir.zero : !llvm.array<64 x ptr>
@@ -101,7 +101,8 @@ llvm.func @cgx_program_release() {
 llvm.mlir.global_dtors dtors = [@cgx_program_release], priorities = [65535 : i32], data = [#llvm.zero]
 )mlir";
 
-/// Rounded up to the alignment, as aligned_alloc demands, and never 0, so that null means failure.
+/// Returns the bytes of scratch memory, rounded up to the alignment, as aligned_alloc demands, and never 0,
+/// so that null means failure.
 int64_t scratchBytes(LLVM::LLVMFuncOp main) {
   auto bytes = main->getAttrOfType<IntegerAttr>(scratchBytesAttrName);
   return bytes ? std::max<int64_t>(64, llvm::alignTo(bytes.getInt(), 64)) : 64;

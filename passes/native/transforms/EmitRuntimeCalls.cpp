@@ -33,7 +33,7 @@ public:
     context = op->getParentOfType<func::FuncOp>().getArgument(0);
   }
 
-  /// What follows is called where `condition` holds; always, if it is null.
+  /// Makes subsequent calls conditional on `condition`; unconditional if it is null.
   void callWhere(Value condition) {
     if (condition)
       builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, condition).thenBlock());
@@ -41,7 +41,7 @@ public:
 
   Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
 
-  /// Of the first element, which may lie behind the beginning of the allocation.
+  /// Returns the address of the first element, which may lie after the beginning of the allocation.
   Value address(Value buffer) {
     Value index = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
     auto type = cast<MemRefType>(buffer.getType());
@@ -75,7 +75,7 @@ private:
   SymbolTable &symbols;
 };
 
-/// Names the operands of a collective, and calls what runs or starts it.
+/// Names the operands of a collective, and calls the function that runs or starts it.
 template <typename OpTy> void emitCollective(OpTy op, StringRef callee, CallBuilder &to) {
   Value id = to.constant(op.getId());
   for (auto [index, output] : llvm::enumerate(op.getOutputs())) {

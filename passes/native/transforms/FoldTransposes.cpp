@@ -25,7 +25,7 @@ using stablehlo::DotDimensionNumbersAttr;
 using stablehlo::DotGeneralOp;
 using stablehlo::TransposeOp;
 
-/// Dimensions of a product's operand that are neither batch nor contracted.
+/// Returns the dimensions of a product's operand that are neither batch nor contracted.
 SmallVector<int64_t> freeDims(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracted) {
   SmallVector<int64_t> free;
   for (int64_t dim = 0; dim < rank; ++dim)
@@ -34,7 +34,7 @@ SmallVector<int64_t> freeDims(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<in
   return free;
 }
 
-/// The dimensions of what was transposed, for dimensions of the transposed.
+/// Maps dimensions of a transpose's result to dimensions of its operand.
 SmallVector<int64_t> through(ArrayRef<int64_t> permutation, ArrayRef<int64_t> dims) {
   return llvm::map_to_vector(dims, [&](int64_t dim) { return permutation[dim]; });
 }

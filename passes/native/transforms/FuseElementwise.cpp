@@ -22,15 +22,15 @@ namespace cgx {
 
 namespace {
 
-/// Operations in one loop beyond which a multiply-used producer is kept in memory, and
-/// inputs beyond which a fused loop has more streams than a core prefetches.
+/// The number of operations in one loop beyond which a multiply-used producer is kept in memory, and the
+/// number of inputs beyond which a fused loop has more streams than a core prefetches.
 constexpr int64_t cheapOperations = 4;
 constexpr unsigned maxInputs = 16;
-/// Operations in one loop beyond which a trip to memory is nothing beside them: each fusion copies both
-/// bodies, and what compiles a loop takes more than its length.
+/// The number of operations in one loop beyond which a trip to memory costs little in comparison: each fusion
+/// copies both bodies, and the time to compile a loop grows faster than its length.
 constexpr size_t mostOperations = 128;
 
-/// Copies, broadcasts, transposes: no arithmetic to repeat.
+/// Returns whether the op is a copy, broadcast or transpose, with no arithmetic to repeat.
 bool onlyMovesData(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
     return isa<linalg::IndexOp, arith::IndexCastOp, arith::ConstantOp>(inner);

@@ -30,7 +30,7 @@ Value emptyOf(OpBuilder &builder, Location loc, RankedTensorType type) {
   return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
 }
 
-/// Result and operand have one size, so that the one can take the place of the other.
+/// Returns whether result and operand have one size, so that the one can take the place of the other.
 bool runsInPlace(Operation *op) { return isa<AllReduceOp, BroadcastOp, PermuteOp>(op); }
 
 SmallVector<Value> emptyOutputs(OpBuilder &builder, Location loc, TypeRange types) {
@@ -38,12 +38,13 @@ SmallVector<Value> emptyOutputs(OpBuilder &builder, Location loc, TypeRange type
                              [&](Type type) { return emptyOf(builder, loc, cast<RankedTensorType>(type)); });
 }
 
-/// Collectives, one in the place of the other, beyond which the next has memory of its own: bufferization
-/// compares all that is computed in one place with all that reads it, and one copy is nothing beside so many.
+/// The number of collectives, one in the place of the other, beyond which the next has memory of its own:
+/// bufferization compares all values in one place with all ops that read it, and one copy is cheap beside so
+/// many collectives.
 constexpr unsigned mostInOnePlace = 16;
 
-/// What a collective may overwrite to get its result: the operand, or where too many did so before it, a
-/// copy.
+/// Returns the tensor that a collective may overwrite with its result: the operand, or a copy if too many
+/// collectives have overwritten it already.
 Value placeFor(OpBuilder &builder, Location loc, Value operand) {
   Value place = operand;
   for (unsigned count = 0; count < mostInOnePlace; ++count) {
@@ -53,7 +54,7 @@ Value placeFor(OpBuilder &builder, Location loc, Value operand) {
       return operand;
     place = before.getTiedOpOperand(result)->get();
     if (auto start = isa<rt::WaitOp>(before.getOperation()) ? place.getDefiningOp<rt::StartOp>() : nullptr)
-      place = start.getOutputs()[cast<OpResult>(place).getResultNumber() - 1]; // behind the ticket
+      place = start.getOutputs()[cast<OpResult>(place).getResultNumber() - 1]; // after the ticket
   }
   return bufferization::AllocTensorOp::create(builder, loc, cast<RankedTensorType>(operand.getType()),
                                               ValueRange(), operand);
@@ -78,7 +79,7 @@ template <typename OpTy> struct CollectivePattern : OpConversionPattern<OpTy> {
   }
 };
 
-/// provide parameter(w) first_moment(m) -> provide [0, 1] (w, m)
+/// bind_optimizer_state parameter(w) first_moment(m) -> bind_optimizer_state [0, 1] (w, m)
 struct BindOptimizerStatePattern : OpConversionPattern<BindOptimizerStateOp> {
   using OpConversionPattern<BindOptimizerStateOp>::OpConversionPattern;
   LogicalResult matchAndRewrite(BindOptimizerStateOp op, OpAdaptor adaptor,
@@ -115,12 +116,12 @@ template <typename OpTy> struct PayloadPattern : OpConversionPattern<OpTy> {
   StringRef callee;
 };
 
-/// What travels where the condition holds, and elsewhere the zeros that the wait gives:
+/// Returns the input where the condition holds, and elsewhere the zeros that the wait gives:
 ///   x -> x = select(condition, x, 0)
-/// Not an `if`, whose branches would have a buffer each: a select fuses with what computes x.
+/// An `if` would have a buffer for each branch, while a select fuses with the op that computes x.
 Value createOrZeros(OpBuilder &builder, Location loc, Value condition, Value input) {
   auto type = cast<RankedTensorType>(input.getType());
-  // Not a constant of the whole shape, which the object would hold.
+  // A constant of the whole shape would be stored in the object.
   auto scalar = RankedTensorType::get({}, type.getElementType());
   Value zero = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(builder.getZeroAttr(scalar)));
   Value zeros = stablehlo::BroadcastInDimOp::create(builder, loc, type, zero, ArrayRef<int64_t>{});

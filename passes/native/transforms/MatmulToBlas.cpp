@@ -22,8 +22,8 @@ namespace cgx {
 
 namespace {
 
-/// Whether a matrix indexed by `map`, of the last two loops, is (row, column) or its
-/// transpose; failure if it is neither. Leading results must be the batch loops in order.
+/// Returns whether a matrix indexed by `map`, of the last two loops, is transposed, that is (column, row);
+/// fails if it is neither that nor (row, column). Leading results must be the batch loops in order.
 FailureOr<bool> isTransposed(AffineMap map, unsigned row, unsigned column, unsigned batches) {
   if (map.getNumResults() != batches + 2)
     return failure();

@@ -28,11 +28,11 @@ namespace cgx {
 
 namespace {
 
-/// Above it, what runs one after the other in a loop is cut up instead: LLVM's time grows faster than a
-/// function.
+/// The most loops of an outlined function. Of a larger nest, the inner nests are outlined instead: LLVM's
+/// time grows faster than a function.
 constexpr unsigned maxLoopsOfFunction = 32;
 
-/// The buffer goes to a function as one pointer.
+/// Returns whether the buffer goes to a function as one pointer.
 bool isPointer(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -40,8 +40,8 @@ bool isPointer(MemRefType type) {
          ShapedType::isStatic(offset) && llvm::none_of(strides, ShapedType::isDynamic);
 }
 
-/// What a nest reads from around it: what becomes a parameter, and what is computed again inside, in its
-/// order.
+/// The values that a nest reads from around it: those that become parameters, and those that are computed
+/// again inside, in their order.
 class Captures {
 public:
   explicit Captures(Operation *nest) {
@@ -54,7 +54,7 @@ public:
 
   ArrayRef<Value> getParameters() const { return parameters; }
   ArrayRef<Operation *> getRecomputed() const { return recomputed; }
-  /// All parameters are scalars, vectors, or buffers that are one pointer.
+  /// Returns whether all parameters are scalars, vectors, or buffers that are one pointer.
   bool isPassable() const {
     return llvm::all_of(parameters, [](Value value) {
       auto buffer = dyn_cast<MemRefType>(value.getType());
@@ -85,7 +85,7 @@ private:
   SmallVector<Operation *> recomputed;
 };
 
-/// A loop that calls nothing, and few loops in it.
+/// Returns whether the op is a loop that calls nothing, with few loops in it.
 bool isNest(Operation *op) {
   unsigned loops = 0;
   return isa<scf::ForOp>(op) && !op->walk([&](Operation *inner) {
@@ -134,7 +134,7 @@ struct OutlineLoopsPass : impl::OutlineLoopsPassBase<OutlineLoopsPass> {
     return true;
   }
 
-  /// A function beside main with a copy of the nest.
+  /// Returns a function beside main with a copy of the nest.
   func::FuncOp makeFunction(Operation *nest, const Captures &captures, func::FuncOp main) {
     OpBuilder builder(main);
     Location loc = nest->getLoc();
@@ -159,7 +159,8 @@ struct OutlineLoopsPass : impl::OutlineLoopsPassBase<OutlineLoopsPass> {
     return function;
   }
 
-  /// LLVM saw in one function which parts of the scratch memory are apart. Now parameters say it.
+  /// Marks parameters that do not alias: in one function LLVM saw which parts of the scratch memory are
+  /// apart; now the parameters must say so.
   void setNoAlias(func::FuncOp function, ArrayRef<Value> parameters) {
     SmallVector<std::pair<unsigned, BufferRange>> buffers;
     for (auto [i, value] : llvm::enumerate(parameters))

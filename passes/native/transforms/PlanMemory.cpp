@@ -6,12 +6,11 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// Time is the position of an operation in the body of main; what happens in a nested
-// region happens at the time of the operation that holds it. A buffer lives from the first to the last
-// operation that touches it or a view of it. Two buffers that live at a common
-// time get disjoint bytes: placed largest first, each at the lowest offset that is free.
-// A buffer allocated in a loop does not outlive an iteration, because bufferization copies what a
-// loop yields; so one place for all iterations is enough.
+// Time is the position of an operation in the body of main; ops in a nested region have the time of the
+// operation that holds it. A buffer lives from the first to the last operation that touches it or a view of
+// it. Two buffers that live at a common time get disjoint bytes: placed largest first, each at the lowest
+// offset that is free. A buffer allocated in a loop does not outlive an iteration, because bufferization
+// copies the values that a loop yields; so one place for all iterations is enough.
 //
 // An elementwise operation that is the last to read a buffer may write its result over it: both are one
 // buffer then, as long as nothing else of the operation looks at other elements of it.
@@ -90,8 +89,8 @@ std::pair<SmallVector<int64_t>, int64_t> placeInOrder(ArrayRef<Buffer *> order) 
   return {offsets, total};
 }
 
-/// Gives each buffer an offset; returns the bytes that all of them need. Which order leaves the fewest holes
-/// depends on the program: the largest first, what takes the most bytes for the longest time, the longest.
+/// Gives each buffer an offset, and returns the bytes that all of them need. The order with the fewest holes
+/// depends on the program: largest first, most bytes times lifetime first, or longest lifetime first.
 int64_t place(MutableArrayRef<Buffer> buffers) {
   const auto bytes = [](const Buffer &buffer) { return double(buffer.bytes); };
   const auto time = [](const Buffer &buffer) { return double(buffer.last - buffer.first + 1); };
@@ -125,7 +124,7 @@ public:
       : times(times), views(views) {
     for (Buffer &buffer : buffers)
       bufferOf[buffer.alloc] = &buffer;
-    // In the order of time: what was written over another may be written over.
+    // Ops are visited in the order of time: a buffer that was written over another may be written over.
     for (auto op : body.getOps<linalg::GenericOp>())
       if (op.getNumParallelLoops() == op.getNumLoops() && op.getNumDpsInits() == 1)
         visit(op);
@@ -154,7 +153,7 @@ private:
     }
   }
 
-  /// The buffer all of which this is, seen in one way or another.
+  /// Returns the buffer all of which this is, seen in one way or another.
   Buffer *findWhole(Value value) const {
     while (Operation *op = value.getDefiningOp()) {
       if (auto alloc = dyn_cast<memref::AllocOp>(op))
@@ -166,7 +165,7 @@ private:
     return nullptr;
   }
 
-  /// By another operand, or by way of a view.
+  /// Returns whether the buffer is read by another operand, or through a view.
   bool isReadElsewhere(linalg::GenericOp op, OpOperand *input, Buffer &buffer) {
     SmallPtrSet<Value, 16> places;
     for (Buffer *member = &buffer; member; member = member->over)
@@ -226,7 +225,7 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
     InPlaceBuffers inPlace(body, times, views, buffers);
     int64_t bytes = place(buffers);
     addScratch(main, buffers, bytes);
-    // One address for both, so that nobody has to find out that they are the same.
+    // Both get one address, so that later passes need not prove that they are the same.
     for (const InPlace &both : inPlace.get())
       both.read->set(both.written->get());
     return success();

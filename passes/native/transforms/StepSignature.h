@@ -1,4 +1,4 @@
-//===-- StepSignature.h - How main looks on its way down -------------*- C++ -*-===//
+//===-- StepSignature.h - The signature of main during lowering -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,9 +20,9 @@
 
 namespace cgx {
 
-/// On main: how many of its buffers are arguments; on the LLVM function too.
+/// An attribute of main, and of the LLVM function: the number of its buffers that are arguments.
 inline constexpr llvm::StringLiteral argumentCountAttrName = "cgx_rt.argument_count";
-/// On main: bytes of its scratch memory.
+/// An attribute of main: the bytes of its scratch memory.
 inline constexpr llvm::StringLiteral scratchBytesAttrName = "cgx_rt.scratch_bytes";
 
 } // namespace cgx

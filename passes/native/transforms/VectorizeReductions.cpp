@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------------===//
 //
 // LLVM may not change the order of a floating-point sum, so that it would take one element after the other.
-// Here the order is fixed by the shape alone: element k of a row goes to lane k mod 16, the lanes are
-// combined as a tree, elements beyond the last whole vector follow one by one, and rows follow one another.
-// That is also more accurate than one long sum.
+// Here the shape alone fixes the order: element k of a row goes to lane k mod 16, the lanes are combined as a
+// tree, elements beyond the last whole vector follow one by one, and rows follow one another. That is also
+// more accurate than one long sum.
 //
 //===----------------------------------------------------------------------------===//
 #include "cgx/Passes/Native.h"
@@ -33,7 +33,7 @@ namespace {
 
 constexpr int64_t lanes = 16;
 
-/// The operation that takes one more term into an output, if its order may be chosen.
+/// Returns the operation that takes one more term into an output, if its order may be chosen.
 Operation *combinerOf(linalg::GenericOp op, unsigned output) {
   Value accumulated = op.getRegionOutputArgs()[output];
   Operation *combiner = op.getBody()->getTerminator()->getOperand(output).getDefiningOp();
@@ -50,7 +50,7 @@ Value termOf(linalg::GenericOp op, unsigned output) {
   return first == op.getRegionOutputArgs()[output] ? combiner->getOperand(1) : first;
 }
 
-/// Whether consecutive steps of the last loop read one element, or neighbours.
+/// Returns whether consecutive steps of the last loop read one element, or neighbours.
 bool isRow(linalg::GenericOp op, OpOperand *input) {
   auto type = dyn_cast<MemRefType>(input->get().getType());
   if (!type)
@@ -119,7 +119,7 @@ private:
                                       [&](OpBuilder &b, Location, Value k, ValueRange sums) {
                                         scf::YieldOp::create(b, loc, emitTerms(b, row, k, sums, true));
                                       });
-    // What an output already holds comes first.
+    // The value that an output already holds comes first.
     SmallVector<Value> sums;
     for (OpOperand &output : op.getDpsInitsMutable()) {
       unsigned number = output.getOperandNumber() - op.getNumDpsInputs();
@@ -138,7 +138,7 @@ private:
       memref::StoreOp::create(b, loc, sum, output.get(), place(b, output, row, nullptr));
   }
 
-  /// Where an operand is accessed at a place of the loops; the last may be missing.
+  /// Returns where an operand is accessed at a place of the loops; the last may be missing.
   SmallVector<Value> place(OpBuilder &b, OpOperand &operand, ValueRange row, Value k) {
     SmallVector<Value> loops(row);
     loops.push_back(k ? k : index(b, 0));
@@ -154,7 +154,7 @@ private:
     return indices;
   }
 
-  /// `sums` with the terms of the element at `k`, or of those from `k` on.
+  /// Returns `sums` with the terms of the element at `k`, or of those from `k` on.
   SmallVector<Value> emitTerms(OpBuilder &b, ValueRange row, Value k, ValueRange sums, bool vector) {
     auto widened = [&](Type type) -> Type { return vector ? VectorType::get(lanes, type) : type; };
     auto widen = [&](Value value) -> Value {
@@ -216,7 +216,7 @@ private:
     return vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{0});
   }
 
-  /// `like` on other operands.
+  /// Returns `like` on other operands.
   Value emit(OpBuilder &b, Operation *like, ArrayRef<Value> operands, Type type) {
     OperationState state(loc, like->getName(), operands, type);
     state.propertiesAttr = like->getPropertiesAsAttribute();

@@ -1,4 +1,4 @@
-// What folds, and what must not.
+// Checks which ops fold, and which must not.
 // RUN: cgx-opt %s --canonicalize | FileCheck %s
 
 // Groups of one rank send nothing: the results are the operands, also with a lossy codec.

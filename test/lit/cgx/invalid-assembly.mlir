@@ -1,4 +1,4 @@
-// What cannot be read is refused where it stands.
+// Text that cannot be parsed is rejected where it stands.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @twice(%a: tensor<4xf32>) {

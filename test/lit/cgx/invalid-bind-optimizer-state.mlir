@@ -1,4 +1,4 @@
-// What may not be lent: functions are named by the constraint that they break.
+// Checks the constraints of bound optimizer state: functions are named by the constraint that they break.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @c1(%w: tensor<4xf32>) {

@@ -1,4 +1,4 @@
-// What is lent reads back as it prints, in both forms, and nothing erases or moves it.
+// A binding reads back as it prints, in both forms, and nothing erases or moves it.
 // RUN: cgx-opt %s --verify-roundtrip --canonicalize --cse --loop-invariant-code-motion | FileCheck %s
 // RUN: cgx-opt %s --mlir-print-op-generic | cgx-opt | FileCheck %s
 

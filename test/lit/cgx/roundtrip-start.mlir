@@ -56,7 +56,7 @@ func.func @nothing() {
   return
 }
 
-// What is started stays with its wait where it exchanges nothing, with its attributes.
+// A started collective that exchanges nothing stays with its wait, with its attributes.
 // CHECK-LABEL: func @one_rank
 func.func @one_rank(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: cgx.start {note = "h"} all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<4xf32>

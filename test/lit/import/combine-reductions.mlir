@@ -1,4 +1,4 @@
-// What is added up behind reductions is reduced once.
+// Reductions whose results are added up are reduced once.
 // RUN: cgx-opt %s --cgx-combine-reductions --split-input-file | FileCheck %s
 
 #g = #cgx.groups<[[0, 1]]>
@@ -17,7 +17,7 @@ func.func @sum(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   return %2 : tensor<8xf32>
 }
 
-// The input embedding and its transpose behind the last layer, as JAX prints the sum of their gradients.
+// The input embedding and its transpose after the last layer, as JAX prints the sum of their gradients.
 // CHECK-LABEL: @tied
 // CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4x8xf32>, %[[B:[a-z0-9]+]]: tensor<8x4xf32>
 func.func @tied(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {
@@ -32,7 +32,7 @@ func.func @tied(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {
   return %3 : tensor<8x4xf32>
 }
 
-// A factor that both have stays behind the reduction, even one that the program does not know.
+// A factor that both have stays after the reduction, even one that the program does not know.
 // CHECK-LABEL: @common_factor
 // CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<8xf32>, %[[B:[a-z0-9]+]]: tensor<8xf32>, %[[S:[a-z0-9]+]]: tensor<f32>
 func.func @common_factor(%a: tensor<8xf32>, %b: tensor<8xf32>, %s: tensor<f32>) -> tensor<8xf32> {
@@ -122,7 +122,7 @@ func.func @converted_far(%a: tensor<8xbf16>, %b: tensor<8xbf16>) -> tensor<8xf64
   return %4 : tensor<8xf64>
 }
 
-// Rounded alike, once, behind the sum.
+// Both are rounded alike, once, after the sum.
 // CHECK-LABEL: @rounded
 // CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<8xf32>
 // CHECK-NEXT: stablehlo.convert

@@ -1,7 +1,7 @@
 // Numbers of less than eight bits, and f8, travel as types that codecs and transports know.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics --cgx-expand-narrow-collectives | FileCheck %s
 
-// What only moves keeps its bits.
+// Numbers that only move keep their bits.
 // CHECK-LABEL: @all_gather
 // CHECK: %[[BITS:.*]] = stablehlo.bitcast_convert %arg0 : (tensor<4xf8E4M3FN>) -> tensor<4xui8>
 // CHECK: %[[ALL:.*]] = "stablehlo.all_gather"(%[[BITS]]) {{.*}} : (tensor<4xui8>) -> tensor<8xui8>

@@ -167,7 +167,7 @@ module @ambiguous attributes {mhlo.num_partitions = 2 : i32} {
 
 // -----
 
-// The same where the module says which buffers are reused, as HLO that was converted back does it.
+// The module may say which buffers are reused, as HLO that was converted back does.
 
 // CHECK-LABEL: module @buffers
 module @buffers attributes {mhlo.num_partitions = 2 : i32, mhlo.input_output_alias = [

@@ -1,4 +1,4 @@
-// Sums that a loop adds up are taken once, behind it.
+// All-reduces that a loop accumulates are done once, after it.
 // RUN: cgx-opt %s --cgx-hoist-reductions | FileCheck %s
 // RUN: cgx-opt %s --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=BEFORE
 // RUN: cgx-opt %s --cgx-hoist-reductions --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=AFTER

@@ -1,6 +1,6 @@
 // RUN: cgx-opt %s --split-input-file --cgx-import-manual-computation --verify-diagnostics
 
-// What the import cannot or will not take, and what to do about it.
+// Checks what the import rejects, and that each message says what to do about it.
 
 sdy.mesh @mesh = <["data"=2, "model"=2]>
 func.func public @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {

@@ -20,7 +20,7 @@ func.func @collectives(%x: tensor<8x4xf32>) {
 
 // -----
 
-// What cgx has no counterpart of stays, and so does its grid.
+// An op without a counterpart in cgx stays, and so does its grid.
 // CHECK: shard.grid @grid
 shard.grid @grid(shape = 2)
 func.func @unknown_reduction(%x: tensor<8xi32>) -> tensor<8xi32> {

@@ -52,7 +52,7 @@ module @modes attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 4 :
     %2 = "stablehlo.all_to_all"(%x) <{split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<8x4xf32>) -> tensor<4x8xf32>
     // CHECK: cgx.broadcast(%arg0) codec(identity) groups({{\[\[1, 0\], \[5, 4\]\]}}) id(7){{.*}}root(0) : tensor<8x4xf32>
     %3 = "stablehlo.collective_broadcast"(%x) <{replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
-    // Who is in no group has zeros.
+    // A rank in no group has zeros.
     // CHECK: %[[RANK:.+]] = stablehlo.add
     // CHECK: %[[MEMBERS:.+]] = stablehlo.constant dense<[true, true, false, false, true, true, false, false]> : tensor<8xi1>
     // CHECK: stablehlo.dynamic_slice %[[MEMBERS]], %[[RANK]], sizes = [1]
@@ -108,7 +108,7 @@ module @modes attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 4 :
     return %2#1 : tensor<8xf32>
   }
 
-  // What cgx has no name for stays.
+  // A reduction that cgx does not have stays.
   // CHECK-LABEL: func.func @unknown_reduction
   func.func @unknown_reduction(%x: tensor<8xf32>) -> tensor<8xf32> {
     // CHECK: "stablehlo.all_reduce"
@@ -200,7 +200,7 @@ module attributes {mhlo.num_replicas = 3 : i32} {
 
 // -----
 
-// What all_reduce was before it had a region.
+// Checks cross-replica-sum, the all_reduce before it had a region.
 // CHECK-LABEL: func.func @cross_replica_sum
 // CHECK: cgx.all_reduce sum(%arg0) {{.*}}groups({{\[\[}}0, 1], [2, 3]])
 module attributes {mhlo.num_replicas = 4 : i32, mhlo.num_partitions = 1 : i32} {

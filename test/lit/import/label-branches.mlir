@@ -19,7 +19,7 @@ module @averaged_sometimes attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.n
       stablehlo.return %r : tensor<8x4xf32>
     }, {
       %h = stablehlo.convert %w1 : (tensor<8x4xf32>) -> tensor<8x4xbf16>
-      // Of another branch, so that a step does one of them: one name.
+      // It is in another branch, so that a step does only one of them: both have one name.
       // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", weight, [8, 4]) :
       %r = cgx.all_reduce mean(%h) groups(#g) id(1) : tensor<8x4xbf16>
       %f = stablehlo.convert %r : (tensor<8x4xbf16>) -> tensor<8x4xf32>

@@ -138,7 +138,7 @@ module @gram_matrix attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_rank
 
 // -----
 
-// What keeps the sign: a clipped, masked, normalised gradient, each after its collective or before it; the square of a
+// These keep the sign: a clipped, masked, normalised gradient, each after its collective or before it; the square of a
 // parameter is the gradient of its third power.
 
 #g = #cgx.groups<[[0, 1]]>

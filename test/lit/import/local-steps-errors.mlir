@@ -1,4 +1,4 @@
-// What has no local step says which layer is the reason.
+// An error names the layer for which there is no local step.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics --cgx-local-steps="every=10"
 
 #g = #cgx.groups<[[0, 1]]>

@@ -24,7 +24,7 @@
 // CHECK: layer("small", outer_gradient, [4])
 // CHECK: {cgx.every = 50 : i64}
 
-// Of 256 bytes, and of 128 and 16.
+// The fragments have 256 bytes, and 128 and 16.
 // REPORT: large {{.*}} 16x4xf32 /50
 // REPORT: /N: sent every Nth step; bytes are the mean of N steps, and at most 256 in one
 // JSON: "turn": 25

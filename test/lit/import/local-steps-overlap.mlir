@@ -20,7 +20,7 @@
 // The inner step.
 // CHECK: %[[NEXT:.*]] = stablehlo.subtract %[[OWN:.*]], %{{.*}} : tensor<16x4xf32>
 // CHECK: stablehlo.subtract {{.*}} : tensor<4xf32>
-// Metrics run behind what is on its way: nothing computes behind them.
+// Metrics run after the pending outer gradient: nothing computes after them.
 // CHECK: cgx.all_reduce sum({{.*}} layer("loss", other)
 // CHECK-NEXT: stablehlo.multiply
 // CHECK-NEXT: %[[MEAN:.*]] = cgx.wait %[[FIRST]]
@@ -32,12 +32,12 @@
 // CHECK: cgx.wait %[[SECOND]]
 // CHECK-NOT: stablehlo.if
 
-// Neither grouped with what all steps send nor moved behind computing.
+// The outer gradient is neither grouped with the reductions of all steps nor moved after computing.
 // COMPRESSED-COUNT-2: cgx.start when({{.*}}codec(quantize
 // COMPRESSED: stablehlo.subtract
 // COMPRESSED-COUNT-2: cgx.wait
 
-// Of 256 bytes, and of 128 and 16, beside 4 of the loss.
+// The fragments have 256 bytes, and 128 and 16, beside 4 of the loss.
 // REPORT: large {{.*}} 16x4xf32 /50
 // REPORT: /N: sent every Nth step; bytes are the mean of N steps, and at most 260 in one
 // JSON: "turn": 25

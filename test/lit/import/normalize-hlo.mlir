@@ -1,4 +1,4 @@
-// What HLO and Shardy's passes have ops of their own for becomes StableHLO.
+// Ops of HLO and of Shardy's passes become StableHLO.
 // RUN: cgx-opt %s --cgx-normalize-hlo | FileCheck %s
 // RUN: cgx-opt %s --cgx-flatten-tuples --cgx-normalize-hlo | FileCheck %s --check-prefix=CALL
 
@@ -49,7 +49,7 @@ func.func @smallest(%x: tensor<8x16xf32>) -> tensor<8x3xf32> {
   return %values : tensor<8x3xf32>
 }
 
-// What XLA:CPU makes of a sort whose first elements are read.
+// XLA:CPU makes this of a sort whose first elements are read.
 // CALL-LABEL: func.func @largest_by_call
 // CALL-NEXT: %[[V:.*]], %[[I:.*]] = chlo.top_k(%arg0, k = 3) : tensor<2x16xf32> -> (tensor<2x3xf32>, tensor<2x3xi32>)
 // CALL-NEXT: return %[[V]], %[[I]]
@@ -136,7 +136,7 @@ func.func @fusions(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tens
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// What Shardy's passes leave.
+// Shardy's passes leave these ops.
 sdy.mesh @mesh = <["x"=2]>
 
 // CHECK-LABEL: func.func @shardy

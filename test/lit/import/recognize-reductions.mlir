@@ -5,7 +5,7 @@
 #x = #cgx.layer<"", other>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
 
-// Three hops, a sum in each, and a mean behind them.
+// The input has three hops, a sum in each, and a mean after them.
 // CHECK-LABEL: func @ring
 // CHECK-SAME: (%[[G:[a-z0-9]+]]: tensor<32x64xf32>
 func.func @ring(%g: tensor<32x64xf32>) -> tensor<32x64xf32> {
@@ -26,7 +26,7 @@ func.func @ring(%g: tensor<32x64xf32>) -> tensor<32x64xf32> {
   return %6 : tensor<32x64xf32>
 }
 
-// The same by distances of 2 and 1, halved each time: the larger sum is one reduction, not two.
+// By distances of 2 and 1, halved each time, the larger sum is one reduction, not two.
 // CHECK-LABEL: func @butterfly
 // CHECK-SAME: (%[[G:[a-z0-9]+]]: tensor<32x64xf32>
 func.func @butterfly(%g: tensor<32x64xf32>) -> tensor<32x64xf32> {

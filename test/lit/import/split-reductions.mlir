@@ -72,7 +72,7 @@ func.func @optimizer_on_vector(%a: tensor<4x8xf32>, %b: tensor<8xf32>, %m: tenso
   return %6, %5, %3, %norm : tensor<4x8xf32>, tensor<8xf32>, tensor<40xf32>, tensor<f32>
 }
 
-// What a loop added up is no concatenation any more: its pieces are cut out, with the shapes of their layers.
+// A sum of a loop is no concatenation any more: its pieces are cut out, with the shapes of their layers.
 // CHECK-LABEL: @opaque
 // CHECK-SAME: %[[V:[a-z0-9]+]]: tensor<40xf32>
 func.func @opaque(%v: tensor<40xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {

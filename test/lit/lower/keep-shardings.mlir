@@ -1,4 +1,4 @@
-// What the caller said of arguments and results stands beside it, without a symbol; private functions have no caller. The
+// The caller's shardings stand beside the others, without a symbol; private functions have no caller. The
 // state is the caller's to keep.
 // RUN: cgx-opt %s --cgx-keep-shardings | FileCheck %s
 

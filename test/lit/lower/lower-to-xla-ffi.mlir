@@ -97,7 +97,7 @@ module @nested attributes {cgx.num_ranks = 2 : i64, mhlo.num_partitions = 2 : i3
 
 // -----
 
-// What is lent to codecs goes along; without collectives nothing is called; many booleans are bytes.
+// Bound state is passed along; without collectives nothing is called; many booleans are bytes.
 
 // CHECK-LABEL: module @lent
 // NAMED-LABEL: module @lent

@@ -20,7 +20,7 @@
 // RANK: @main(%arg0: tensor<8x4xf32> {sdy.sharding = {{.*}}, tf.aliasing_output = 0 : i32} loc("w"), %arg1: tensor<4x8xf32> loc("x"))
 // RANK-NOT: sdy.manual_computation
 
-// What goes back can come again.
+// A wrapped program can be imported again.
 // AGAIN: cgx.mesh = #cgx.mesh<["data" = 4]>
 // AGAIN: %arg1: tensor<4x8xf32> {cgx.global_type = tensor<16x8xf32>, {{.*}}cgx.sharding = #cgx.sharding<{{\[\[}}"data"], []]>
 // AGAIN: cgx.all_reduce

@@ -12,7 +12,7 @@ func.func @main(%x: f32) -> f32 {
   return %2 : f32
 }
 
-// What would be exp(x) - 1 and log(1 + x) without digits for small x calls the C library.
+// expm1 and log1p, which would lose all digits of a small x as exp(x) - 1 and log(1 + x), call the C library.
 // CHECK-LABEL: @small_arguments
 // CHECK: call @expm1(%{{.+}}) : (f64) -> f64
 // CHECK: call @log1p(%{{.+}}) : (f64) -> f64
@@ -22,7 +22,7 @@ func.func @small_arguments(%x: f64) -> f64 {
   return %1 : f64
 }
 
-// Those of f32 have the polynomials of exp and log, and no branch, so that they vectorize.
+// On f32 they become the polynomials of exp and log, without a branch, so that they vectorize.
 // CHECK-LABEL: @small_arguments_of_f32
 // CHECK-NOT: call
 // CHECK-NOT: scf.if

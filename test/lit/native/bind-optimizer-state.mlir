@@ -1,4 +1,4 @@
-// What is lent becomes one call for each tensor, before the collective that reads it, with the argument's address.
+// A binding becomes one call for each tensor, before the collective that reads it, with the argument's address.
 // RUN: cgx-opt %s --cgx-lower-collectives | FileCheck %s
 // RUN: cgx-opt %s --cgx-lower-to-llvm | FileCheck %s --check-prefix=CALLS
 

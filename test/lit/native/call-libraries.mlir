@@ -55,7 +55,7 @@ func.func @rfft(%x: tensor<2x4x6xf32>) -> tensor<2x4x4xcomplex<f32>> {
   return %0 : tensor<2x4x4xcomplex<f32>>
 }
 
-// What is not what the routine takes is left alone, for the lowering to name: C would read beyond its operands.
+// Operands that the routine does not take are left alone, for the lowering to name: C would read beyond them.
 // CHECK-LABEL: @not_square
 // CHECK: stablehlo.custom_call @lapack_spotrf_ffi
 func.func @not_square(%a: tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<i32>) {

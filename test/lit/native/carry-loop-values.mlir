@@ -1,4 +1,4 @@
-// What a loop carries stays in its buffer; what changes places is copied before the first write.
+// A carried value stays in its buffer; values that change places are copied before the first write.
 // RUN: cgx-opt %s --split-input-file --cgx-carry-loop-values | FileCheck %s
 // RUN: cgx-opt %s --split-input-file --cgx-carry-loop-values --one-shot-bufferize=bufferize-function-boundaries \
 // RUN:   --canonicalize | FileCheck %s --check-prefix=BUFFER

@@ -1,4 +1,4 @@
-// What frontends other than JAX write in chlo has native code too.
+// Ops of chlo that frontends other than JAX write have native code too.
 // RUN: cgx-opt %s --cgx-stablehlo-to-linalg | FileCheck %s
 
 // CHECK-LABEL: func.func @main

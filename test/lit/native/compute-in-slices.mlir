@@ -1,4 +1,4 @@
-// What is put into a slice is computed there.
+// A tensor that is put into a slice is computed there.
 // RUN: cgx-opt %s --cgx-compute-in-slices | FileCheck %s
 
 // CHECK-LABEL: @slice

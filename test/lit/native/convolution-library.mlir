@@ -9,7 +9,7 @@ func.func @output(%x: tensor<8x16x16x32xf32>, %w: tensor<3x3x32x64xf32>) -> tens
   %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2], pad = [[0, 1], [0, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x16x16x32xf32>, tensor<3x3x32x64xf32>) -> tensor<8x8x8x64xf32>
   return %0 : tensor<8x8x8x64xf32>
 }
-// What convolves the output's gradient is the kernel, turned round.
+// The output's gradient is convolved with the reversed kernel.
 // CHECK-LABEL: @input_gradient
 // CHECK: linalg.generic
 // CHECK: arith.constant dense<[1, 8, 32, 64, 1, 16, 16, 1, 3, 3, 1, 8, 8, 1, 2, 2, 1, 1, 1, 0, 0, 0, 8192, 1, 65536, 512, 32, 1, 64, 18432, 6144, 2048, 4096, 1, 32768, 512, 64]>

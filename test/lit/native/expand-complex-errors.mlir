@@ -1,4 +1,4 @@
-// What has no real form is named, all of it.
+// One error names all operations that have no real form.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics --cgx-expand-complex
 
 func.func @main(%z: tensor<2x2xcomplex<f32>>) -> (tensor<2x2xcomplex<f32>>, tensor<2x2xcomplex<f32>>) {

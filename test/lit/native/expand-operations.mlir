@@ -21,7 +21,7 @@ func.func @einsum(%x: tensor<2x3x4xf32>, %y: tensor<3x5x4xf32>) -> tensor<5x3x2x
   return %0 : tensor<5x3x2xf32>
 }
 
-// What one operand alone has and the result has not is summed before; an ellipsis stands for the same dimensions.
+// Dimensions of one operand alone are summed first; an ellipsis stands for equal dimensions.
 // CHECK-LABEL: @einsum_ellipsis
 // CHECK: %[[SUM:.*]] = stablehlo.reduce(%arg0 {{.*}} across dimensions = [2]
 // CHECK: stablehlo.dot_general %[[SUM]], %arg1, batching_dims = [0] x [0], contracting_dims = [] x []
@@ -227,7 +227,7 @@ func.func @ragged_dot(%x: tensor<11x5xf32>, %w: tensor<3x5x7xf32>, %sizes: tenso
 
 // -----
 
-// What lies behind the text: booleans and integers of four bits have a byte each there.
+// In constants after the text, booleans and integers of four bits have a byte each.
 // CHECK-LABEL: @resources
 // CHECK-DAG: stablehlo.constant dense<[true, false, false, true]> : tensor<4xi1>
 // CHECK-DAG: stablehlo.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>

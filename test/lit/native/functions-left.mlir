@@ -1,4 +1,4 @@
-// What could not be put into @main is refused by its name, with what stands in the way.
+// A function that could not be put into @main is rejected by its name, with the reason.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics --cgx-import --cgx-lower-to-llvm
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

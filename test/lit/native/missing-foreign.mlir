@@ -1,4 +1,4 @@
-// What is left of other dialects is named with the rest, and not by what comes after.
+// Ops of other dialects that are left are named with the rest, and not by later passes.
 // RUN: not cgx-opt %s --cgx-stablehlo-to-linalg 2>&1 | FileCheck %s
 
 // CHECK: error: native code is missing for mhlo.foo (1), stablehlo.custom_call @__cudnn$fmhaSoftmax (1), stablehlo.custom_call @xla.sdy.FuncResultSharding (1), stablehlo.all_reduce (1)

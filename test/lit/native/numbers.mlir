@@ -1,4 +1,4 @@
-// What functions compute whose text would say little, against what their definitions give.
+// Compares the results of functions whose IR would show little with those of their definitions.
 // RUN: cgx-compile %s -o %t.so
 // RUN: %python %S/Inputs/run-step.py %t.so | FileCheck %s
 

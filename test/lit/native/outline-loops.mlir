@@ -82,7 +82,7 @@ func.func @main(%context: i64, %x: memref<64xf32> {llvm.noalias}) {
 
 // -----
 
-// What a nest returns is what the function returns.
+// The results of a nest are the results of the function.
 // CHECK: func.func private @cgx_loops_0(%{{.*}}: memref<8xf32> {{.*}}) -> f32
 // CHECK-LABEL: func.func @main
 // CHECK: %[[SUM:.*]] = call @cgx_loops_0

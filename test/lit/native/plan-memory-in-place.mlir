@@ -1,5 +1,5 @@
-// What is read for the last time by an elementwise operation is written over, by one name for both; what that operation
-// reads elsewhere, or at other places, is not.
+// A buffer that an elementwise operation reads for the last time is written over, by one name for both; one that it
+// also reads elsewhere, or at other places, is not.
 // RUN: cgx-opt %s --cgx-plan-memory --split-input-file | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>

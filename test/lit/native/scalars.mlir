@@ -1,4 +1,4 @@
-// What elements become in the loop nests of native code: numbers outside of an integer are its ends, and both sides of
+// Checks elements in the loop nests of native code: numbers outside of an integer become its bounds, and both sides of
 // a comparison leave the form in which narrow floats are stored.
 // RUN: cgx-opt %s --cgx-stablehlo-to-linalg --split-input-file | FileCheck %s
 

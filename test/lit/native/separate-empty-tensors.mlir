@@ -1,4 +1,4 @@
-// What begins with uninitialized memory has its own, also in a region.
+// Each operation that begins with uninitialized memory has its own, also in a region.
 // RUN: cgx-opt %s --cgx-separate-empty-tensors | FileCheck %s
 
 // CHECK-LABEL: @shared

@@ -1,4 +1,4 @@
-// Memory that a collective in flight uses is nobody else's, though the program does not touch it until the
+// Memory that a pending collective uses is used by nothing else, though the program does not touch it until the
 // wait: two buffers, not one after the other in the same bytes. The calls name the operands at the start.
 // RUN: cgx-opt %s --cgx-lower-collectives --cgx-destination-passing '--one-shot-bufferize=bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map' --canonicalize --cse --cgx-plan-memory --cgx-expand-copies --convert-linalg-to-loops --cgx-emit-runtime-calls | FileCheck %s
 

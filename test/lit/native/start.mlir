@@ -1,4 +1,4 @@
-// While a collective is in flight, nobody overwrites what it reads and nobody sees what it writes.
+// While a collective is pending, nothing overwrites its operands and nothing reads its results.
 // RUN: cgx-opt %s --cgx-lower-collectives --split-input-file | FileCheck %s --check-prefix=TENSORS
 // RUN: cgx-opt %s --cgx-lower-collectives '--one-shot-bufferize=bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map' --canonicalize --cse --split-input-file | FileCheck %s
 
@@ -25,7 +25,7 @@ func.func @in_place(%g: tensor<8xf32> {bufferization.writable = true}) -> tensor
 
 #id = affine_map<(d0) -> (d0)>
 
-// The operand is read while the collective is in flight, which must not write to it then.
+// The operand is read while the collective is pending, which must not write to it then.
 // CHECK-LABEL: func @operand_is_read_in_flight
 // CHECK-SAME: (%[[G:.*]]: memref<8xf32>)
 // CHECK: %[[COPY:.*]] = memref.alloc
@@ -73,8 +73,8 @@ func.func @operand_is_updated_in_flight(%g: tensor<8xf32> {bufferization.writabl
 
 #id = affine_map<(d0) -> (d0)>
 
-// The same where the collective only reads the operand: what would be updated in place after a call must
-// not be while the call goes on.
+// Here the collective only reads the operand: an op that would update it in place after a call must
+// not do so while the call is pending.
 // TENSORS-LABEL: func @gathered_operand_is_updated_in_flight
 // TENSORS-SAME: (%[[A:.*]]: tensor<8xf32>
 // TENSORS: %[[TICKET:.*]], %[[T:.*]] = cgx_rt.start 0 ins(%[[A]] : tensor<8xf32>) outs(%{{.*}} : tensor<16xf32>) -> tensor<16xf32>
@@ -100,7 +100,7 @@ func.func @gathered_operand_is_updated_in_flight(%a: tensor<8xf32> {bufferizatio
 
 #id = affine_map<(d0) -> (d0)>
 
-// The same behind the wait: the update is in place.
+// After the wait, the update is in place.
 // CHECK-LABEL: func @gathered_operand_is_updated_later
 // CHECK-NOT: memref.copy
 func.func @gathered_operand_is_updated_later(%a: tensor<8xf32> {bufferization.writable = true}) -> (tensor<16xf32>, tensor<8xf32>) {
@@ -116,7 +116,7 @@ func.func @gathered_operand_is_updated_later(%a: tensor<8xf32> {bufferization.wr
 
 // -----
 
-// A slice with gaps is copied on the way in at the start and on the way out behind the wait, not before.
+// A slice with gaps is copied on the way in at the start and on the way out after the wait, not before.
 // CHECK-LABEL: func @strided
 // CHECK-SAME: (%[[M:.*]]: memref<4x8xf32>)
 // CHECK: %[[PART:.*]] = memref.subview %[[M]]

@@ -1,4 +1,4 @@
-// What a step keeps for the next one is freed when that is asked for, and when the library is unloaded.
+// Memory that a step keeps for the next one is freed on request, and when the library is unloaded.
 // RUN: cgx-compile %s -o %t.so
 // RUN: %python %S/Inputs/run-step.py %t.so --memory | FileCheck %s
 

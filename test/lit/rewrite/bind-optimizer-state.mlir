@@ -1,4 +1,4 @@
-// Codecs are lent the parameter and the moments that they read, wherever these stand among the arguments.
+// The parameter and the moments that codecs read are bound to them, wherever these stand among the arguments.
 // RUN: cgx-opt %s --cgx-bind-optimizer-state --split-input-file | FileCheck %s
 // RUN: cgx-opt %s --cgx-bind-optimizer-state --cgx-bind-optimizer-state --cgx-verify-program --split-input-file | FileCheck %s
 
@@ -28,7 +28,7 @@ module @momentum attributes {cgx.num_ranks = 2 : i64} {
 
 // -----
 
-// Both moments of Adam, with gradients that are clipped, cast and reshaped on their way, and a collective in flight.
+// Both moments of Adam, with gradients that are clipped, cast and reshaped on their way, and a started collective.
 #g = #cgx.groups<[[0, 1]]>
 // CHECK-LABEL: module @adam
 module @adam attributes {cgx.num_ranks = 2 : i64} {
@@ -61,7 +61,7 @@ module @adam attributes {cgx.num_ranks = 2 : i64} {
 
 // -----
 
-// What was lent to a codec that is there no more is not lent.
+// A binding to a codec that is there no more is removed.
 #g = #cgx.groups<[[0, 1]]>
 // CHECK-LABEL: module @others
 module @others attributes {cgx.num_ranks = 2 : i64} {

@@ -85,7 +85,7 @@ func.func @experts_and_a_frozen_weight(
 // -----
 
 // Sequence parallelism: "model" splits weights, and samples inside. Activations are gathered before the product and
-// scattered behind it, as they are meant to be, with the batch in front and with the sequence in front.
+// scattered after it, as they are meant to be, with the batch in front and with the sequence in front.
 #model = #cgx.groups<[[0, 1], [2, 3]]>
 #a = #cgx.layer<"", activation>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 2]>, cgx.num_ranks = 4 : i64} {

@@ -68,7 +68,7 @@ func.func @scan(%g: tensor<8xf32>) -> tensor<8xf32> {
   return %0#1 : tensor<8xf32>
 }
 
-// Dynamic loss scaling: the gradient is finite, behind its mean, or in all ranks.
+// Dynamic loss scaling: the gradient is finite, after its mean, or in all ranks.
 func.func @all_finite(%g: tensor<8xf32>) -> tensor<8xf32> {
   %0 = cgx.all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
   %1 = stablehlo.is_finite %0 : (tensor<8xf32>) -> tensor<8xi1>
@@ -185,7 +185,7 @@ func.func @stage(%g: tensor<8xf32>) -> tensor<8xf32> {
   }, {
     stablehlo.return %g : tensor<8xf32>
   }) : (tensor<i1>) -> tensor<8xf32>
-  // Those of different stages do not.
+  // The ranks of different stages do not.
   // expected-warning @below {{all_reduce with id 1 (layer 'w') in a branch whose condition may differ along axis "model" of the mesh}}
   %s = "stablehlo.if"(%first) ({
     // expected-note @below {{the first collective is here}}
@@ -310,7 +310,7 @@ func.func @upstream_loop(
 
 // -----
 
-// What both branches return is what it was, whichever was taken.
+// A value that both branches return is equal to the one before, whichever was taken.
 #g = #cgx.groups<[[0, 1, 2, 3]]>
 #w = #cgx.layer<"w", gradient>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
@@ -337,7 +337,7 @@ func.func @same_in_both_branches(
 
 // -----
 
-// What a start with a condition sends, all ranks must send: the flag of one batch differs.
+// All ranks must send what a start with a condition sends: the flag of one batch differs.
 #g = #cgx.groups<[[0, 1, 2, 3]]>
 #w = #cgx.layer<"w", outer_gradient>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
@@ -355,7 +355,7 @@ func.func @started_by_own_loss(
   return %r : tensor<8xf32>
 }
 
-// Whether it is sent is equal where a counter decides; so is what the wait gives, zeros or the mean, by which a
+// The condition is equal where a counter decides; so is the result of the wait, zeros or the mean, by which a
 // branch may be taken.
 func.func @started_by_a_counter(%n: tensor<i32> {cgx.sharding = #cgx.sharding<[]>}, %g: tensor<f32>) -> tensor<f32> {
   %c4 = stablehlo.constant dense<4> : tensor<i32>

@@ -27,7 +27,7 @@ func.func public @main(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>) -> (ten
 
 // -----
 
-// Of two branches one is taken: its all-reduce does not wait for that of the other.
+// One of two branches is taken: its all-reduce does not wait for that of the other.
 // CHECK: remark: collectives travel while ranks compute: 100.000 ms a step by the cost model, 120.000 ms one after the other
 module attributes {cgx.num_ranks = 4 : i64} {
 func.func public @main(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>, %p: tensor<i1>) -> (tensor<512x512xf32>, tensor<512x512xf32>) {

@@ -1,5 +1,5 @@
-// What is kept of a row would be made up for in another one: rows that go to other places in each step have no error
-// feedback, and stay exact where it was asked for.
+// The residual of a row would correct another one: rows that go to other places in each step have no error
+// feedback, and stay uncompressed where it was asked for.
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=quantize bits=4 error-feedback=bf16" | FileCheck %s --check-prefix=KEPT
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=quantize bits=4" | FileCheck %s
 

@@ -1,4 +1,4 @@
-// What travels to experts and back has codecs of its own, by direction, with a scale for each token.
+// Tokens on their way to experts and back have codecs of their own, by direction, with a scale for each token.
 // RUN: cgx-opt %s --cgx-compress | FileCheck %s --check-prefix=USUAL
 // RUN: cgx-opt %s --cgx-compress="dispatch=bits=8 combine=bits=4 min-elements=1" | FileCheck %s --check-prefix=TOKENS
 // RUN: cgx-opt %s --cgx-compress="dispatch='bits=8 bucket=64' combine=fp8_e4m3 combine-gradient=bits=6 min-elements=1" | FileCheck %s --check-prefix=OWN

@@ -18,7 +18,7 @@
 // RUN: cgx-opt %s --cgx-compress="gradient='randk density=0.05' exclude=*/head" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: cgx-opt %s --cgx-compress="codec=topk error-feedback=bf16" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
 // RUN: cgx-opt %s --cgx-compress="bits=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
-// What is compressed already is said, unless it stays as it is.
+// A remark names operands that are compressed already, unless they stay as they are.
 // RUN: cgx-opt %s --cgx-compress="bits=4" --cgx-compress="bits=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: cgx-opt %s --cgx-compress="bits=2" --cgx-compress="bits=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
 // Running it again decides the same.

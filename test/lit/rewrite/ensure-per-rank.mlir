@@ -1,4 +1,4 @@
-// What has no cgx collective is imported; what has some stays as its author wrote it.
+// A module without cgx collectives is imported; one that has some stays as its author wrote it.
 // RUN: cgx-opt %s --cgx-ensure-per-rank --split-input-file | FileCheck %s
 
 // CHECK: module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64

@@ -72,7 +72,7 @@ func.func @kinds(%a: tensor<64x128xf32>) {
 // CHECK-LABEL: func @stacks
 // OPTIONS-LABEL: func @stacks
 func.func @stacks(%s: tensor<12x768xf32>, %w: tensor<12x16x64xf32>, %u: tensor<12x31x33xf32>, %v: tensor<2x6x32x32xf32>) {
-  // Of a stack, rank and size of each layer count, at the limits, too: 1024 elements are not fewer than 1024.
+  // Rank and size of each layer of a stack count, at the limits, too: 1024 elements are not fewer than 1024.
   // CHECK: exact_reasons("1-D parameter, each of 12 stacked layers", "", "", "fewer than 1024 elements, each of 12 stacked layers", "")
   // OPTIONS: exact_reasons("", "", "", "", "")
   %0:5 = cgx.all_reduce mean(%s, %w, %v, %u, %s) groups(#g) id(4) layer("scale", gradient, [12, 768], stacked = 1)

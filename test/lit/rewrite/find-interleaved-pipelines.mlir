@@ -36,7 +36,7 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
     %p = stablehlo.dot_general %in, %w, contracting_dims = [1] x [0] : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>
     %out = stablehlo.tanh %p : tensor<4x32xf32>
     %islast = stablehlo.compare EQ, %stage, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    // The gradient that came from behind, or that of the loss, on the last stage.
+    // This is the gradient that came from the next stage, or that of the loss, on the last stage.
     %g = stablehlo.select %islast, %out, %back : tensor<i1>, tensor<4x32xf32>
     %d = stablehlo.dot_general %in, %g, contracting_dims = [0] x [0] : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<32x32xf32>
     %s = stablehlo.add %sum, %d : tensor<32x32xf32>

@@ -74,7 +74,7 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
   return %new : tensor<32x32xf32>
 }
 
-// What is read on every rank, and a permute of which nothing is handed on, stay as they are.
+// A permute that is read on every rank, and one of which nothing is handed on, are unchanged.
 // CHECK-LABEL: func.func @halo
 // CHECK: layer("", activation)
 // CHECK-SAME: source_target_pairs({{\[}}[0, 1], [1, 2], [2, 0]])
@@ -83,7 +83,7 @@ func.func @halo(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
   return %0 : tensor<4x32xf32>
 }
 
-// What goes around unchanged is no pipeline: keys of ring attention, which every rank gets.
+// Values that go around unchanged are no pipeline: keys of ring attention, which every rank gets.
 // CHECK-LABEL: func.func private @rotation
 func.func private @rotation(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -3,11 +3,11 @@
 
 #g = #cgx.groups<[[0, 1, 2, 3]]>
 #x = #cgx.layer<"", other>
-// What is gone is listed for the report, with the reason.
+// Removed reductions are listed for the report, with the reason.
 // CHECK: module attributes {cgx.folded = [{kind = "other", layer = "", operation = "all_reduce", reason = "computed from the result of all_reduce with id 0"}, {{.*}}reason = "computed from constants alone"}
 module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
 
-// What JAX writes with check_vma=True: the backward pass reduced already.
+// JAX writes this with check_vma=True: the backward pass reduced already.
 // CHECK-LABEL: func @sum_of_sum
 func.func @sum_of_sum(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: %[[R:.*]] = cgx.all_reduce sum
@@ -19,7 +19,7 @@ func.func @sum_of_sum(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 
-// What a permute hands on differs from rank to rank: who is no target gets zeros.
+// The result of a permute differs from rank to rank: a rank that is no target gets zeros.
 // CHECK-LABEL: func @of_permuted
 func.func @of_permuted(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>}) -> tensor<8xf32> {
   // CHECK: cgx.permute
@@ -142,7 +142,7 @@ func.func @region_uses_rank_data(%a: tensor<f32>, %p_of_rank: tensor<i32>) -> te
   return %1 : tensor<f32>
 }
 
-// What leaves a branch depends on the condition, also where the results of both sides are replicated.
+// The result of a branch depends on the condition, also where the results of both sides are replicated.
 // CHECK-LABEL: func @branch_of_rank_data
 func.func @branch_of_rank_data(%p: tensor<i1>, %q: i1, %a_of_rank: tensor<f32>, %b_of_rank: tensor<f32>)
     -> (tensor<f32>, tensor<f32>) {
@@ -164,8 +164,8 @@ func.func @branch_of_rank_data(%p: tensor<i1>, %q: i1, %a_of_rank: tensor<f32>, 
   return %2, %3 : tensor<f32>, tensor<f32>
 }
 
-// What a loop carries is replicated if all that comes in is, and comes out so, if the condition is; what it does
-// not change comes out so anyway.
+// A carried value is replicated if all incoming values are, and so is the result if the condition is; a value that the loop does
+// not change always is.
 // CHECK-LABEL: func @loop
 func.func @loop(%a_of_rank: tensor<f32>, %n: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
   %a = cgx.broadcast(%a_of_rank) groups(#g) id(4) layer(#x) root(0) : tensor<f32>

@@ -32,7 +32,7 @@ func.func @backward(%p1: tensor<8xf32>, %p2: tensor<8xf32>, %p3: tensor<8xf32>) 
 #g = #cgx.groups<[[0, 1]]>
 #other = #cgx.layer<"", other>
 
-// What uses a result that now comes later goes behind it. What nothing was merged in keeps its order.
+// Users of a result that now comes later are moved after it. A block in which nothing was merged keeps its order.
 // CHECK-LABEL: @users_go_behind
 // CHECK: %[[R:.*]]:2 = cgx.all_reduce sum(
 // CHECK-NEXT: stablehlo.sine %[[R]]#0

@@ -1,4 +1,4 @@
-// What cgx-opt writes keeps the locations that came, so that errors behind it name lines of Python.
+// cgx-opt keeps the locations of its input, so that later errors name lines of Python.
 // RUN: cgx-opt %s --cgx-compress="min-elements=1" -o %t && FileCheck %s --input-file=%t
 // RUN: cgx-opt %s --cgx-compress="min-elements=1" -o %t && cgx-opt %t -o %t.again && FileCheck %s --input-file=%t.again
 

@@ -1,4 +1,4 @@
-// What ranks hold alike before a step they hold alike after it, whatever codecs operands without a reason get.
+// State that is equal on ranks before a step is equal after it, whatever codecs operands without a reason get.
 // RUN: cgx-opt %s --split-input-file --cgx-keep-replicas-alike | FileCheck %s
 // RUN: cgx-opt %s --split-input-file --cgx-compress=bits=2 --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 

@@ -1,4 +1,4 @@
-// Ops stand behind the last collective that they need, and in front of what needs a later one.
+// Ops stand after the last collective that they need, and before ops that need a later one.
 // RUN: cgx-opt %s --split-input-file --cgx-order-by-collectives | FileCheck %s
 // RUN: cgx-opt %s --split-input-file --cgx-order-by-collectives --cgx-order-by-collectives | FileCheck %s
 

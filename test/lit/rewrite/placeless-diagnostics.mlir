@@ -1,4 +1,4 @@
-// What is wrong with an option of a module without a place is said without one.
+// An error in an option of a module without a location has none.
 // RUN: not cgx-opt %s --cgx-compress=bits=9 2>&1 | FileCheck %s
 // CHECK: {{^}}cgx-opt: error: expected bits in 1..8, got 9
 

@@ -44,7 +44,7 @@ func.func @layers(%x: tensor<8x128xf32>, %w1: tensor<64x128xf32>, %w2: tensor<64
   return %3 : tensor<8x128xf32>
 }
 
-// What decodes payloads again is not started, and what keeps them is waited for before.
+// A gather that decodes payloads again is not started, and the one that keeps them is waited for before.
 // ALL-LABEL: func @decoded_again
 // ALL: cgx.start all_gather(%arg1) {{.*}}keeps_payloads
 // ALL: stablehlo.tanh

@@ -1,4 +1,4 @@
-// Reductions of gradients move behind products that are fewer bytes than they are, and stay otherwise.
+// Reductions of gradients move after products that have fewer bytes, and stay otherwise.
 // RUN: cgx-opt %s --split-input-file --cgx-reduce-products | FileCheck %s
 
 // Low-rank adapters: both products are reduced, and have the names of their parameters.

@@ -1,4 +1,4 @@
-// A report before the import counts nothing, and says why; behind it, it counts.
+// A report before the import counts nothing, and says why; after it, it counts.
 // RUN: cgx-opt %s --cgx-report --cgx-compress -o /dev/null 2>&1 | FileCheck %s
 // RUN: cgx-opt %s --cgx-compress --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=BEHIND
 // RUN: not cgx-opt %s --cgx-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHORT

@@ -1,4 +1,4 @@
-// What a loop over layers gathers, trip by trip, a later loop does not gather again, in whichever order it goes: the
+// A later loop over layers does not gather again, trip by trip, what an earlier one gathered, in any order: the
 // first keeps the values as a stack.
 // RUN: cgx-opt %s --split-input-file --cgx-reuse-gathers --cgx-verify-program | FileCheck %s
 // RUN: cgx-opt %s --split-input-file --cgx-reuse-gathers --cgx-reuse-gathers | FileCheck %s

@@ -1,5 +1,5 @@
-// Of gathers of one value behind barriers and equal reshapes one travels, within the memory that may be kept: of
-// compressed ones the payloads, which the others decode again, of exact ones the value.
+// One of several gathers of a value, through barriers and equal reshapes, is sent, within the memory that may be kept: of
+// compressed ones the payloads are kept, which the others decode again, of uncompressed ones the value.
 // RUN: cgx-opt %s --cgx-reuse-gathers --cgx-verify-program | FileCheck %s
 // RUN: cgx-opt %s --cgx-reuse-gathers --cgx-reuse-gathers | FileCheck %s
 // RUN: cgx-opt %s --cgx-reuse-gathers=memory=64KiB | FileCheck %s --check-prefix=SOME

@@ -34,7 +34,7 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} 
 
 // -----
 
-// A reduction in flight is one.
+// A started reduction counts as one.
 #g = #cgx.groups<[[0, 1]]>
 module attributes {cgx.num_ranks = 2 : i64} {
   // CHECK-LABEL: func.func public @main(%arg0: tensor<f32>)
@@ -129,7 +129,7 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
 
 // -----
 
-// What cgx-local-steps has added for each rank is split over the ranks and has the shape of one.
+// State that cgx-local-steps has added for each rank is split over the ranks and has the shape of one.
 #g = #cgx.groups<[[0, 1]]>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
   // CHECK: %arg0: tensor<1x4xf32> {cgx.global_type = tensor<6x4xf32>, cgx.initial = "m", cgx.name = "local['m']"

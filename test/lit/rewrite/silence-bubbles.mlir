@@ -93,7 +93,7 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
 // -----
 
 // All is needed: in each tick, what arrives is added to what the step returns. But what the last tick sends arrives
-// behind the end.
+// after the end.
 // CHECK-LABEL: module
 // CHECK: cgx.permute
 // CHECK-SAME: sends("110", "110") source_target_pairs
@@ -206,7 +206,7 @@ func.func public @main(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
       %c = stablehlo.compare LT, %t, %ticks, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %c : tensor<i1>
     } do {
-      // Rows 2 and 3 modulo 2; only what came behind ticks 1 and 2 is added up.
+      // Rows 2 and 3 modulo 2; only values that came after ticks 1 and 2 are added up.
       %place = stablehlo.remainder %t, %two : tensor<i32>
       %index = stablehlo.reshape %place : (tensor<i32>) -> tensor<1xi32>
       %k = "stablehlo.scatter"(%kept, %index, %arrived) <{indices_are_sorted = true, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0, 1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>, unique_indices = true}> ({
@@ -269,7 +269,7 @@ func.func public @main(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
 
 // -----
 
-// What rank 0 scatters in round 0 is zero, where zeros are added to zeros; not where a one is written.
+// The value that rank 0 scatters in round 0 is zero, where zeros are added to zeros; not where a one is written.
 // CHECK-LABEL: module
 // CHECK: cgx.permute
 // CHECK-SAME: sends("01") source_target_pairs({{\[}}[0, 1]])

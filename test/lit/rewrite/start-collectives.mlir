@@ -1,4 +1,4 @@
-// A collective starts right behind its operands and is waited for right before its first use; nothing else moves.
+// A collective starts right after its operands and is waited for right before its first use; nothing else moves.
 // RUN: cgx-opt %s --split-input-file --cgx-start-collectives | FileCheck %s
 // RUN: not cgx-opt %s --split-input-file --cgx-start-collectives=prefetch=-1 2>&1 | FileCheck %s --check-prefix=SIZE
 
@@ -7,7 +7,7 @@
 #g = #cgx.groups<[[0, 1]]>
 #other = #cgx.layer<"", other>
 
-// Without the order of cgx-order-by-collectives, %u2 stays behind %u1. All-reduces are not merged.
+// Without the order of cgx-order-by-collectives, %u2 stays after %u1. All-reduces are not merged.
 // CHECK-LABEL: @as_it_stands
 // CHECK-NEXT: %[[G2:.*]] = stablehlo.cosine
 // CHECK-NEXT: %[[H2:.*]] = cgx.start all_reduce mean(%[[G2]]) {{.*}}id(1)

@@ -1,11 +1,11 @@
 // The scale of a loss is divided out before gradients are reduced, so that residuals are in units that stay.
 // RUN: cgx-opt %s --split-input-file --cgx-unscale-gradients | FileCheck %s
-// What is left alone is said, and nothing else.
+// A remark names gradients that are left alone, and no others.
 // RUN: cgx-opt %s --split-input-file --cgx-unscale-gradients --cgx-warn-of-lost-residuals -o /dev/null --verify-diagnostics
 
 #ef = #cgx.error_feedback<#cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>, decay = 1.0, storage = f32>
 
-// A scale that halves. What is computed of it behind the collective moves before it.
+// The scale halves. Ops that compute it after the collective move before it.
 // CHECK-LABEL: @divided
 // CHECK:         @main(%[[W:.*]]: tensor<64x64xf32> {{.*}}, %[[SCALE:.*]]: tensor<f32> {{.*}}, %[[X:.*]]: tensor<64x64xf32>
 module @divided attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
@@ -81,7 +81,7 @@ func.func @main(%w: tensor<64x64xf32> {cgx.sharding = #cgx.sharding<[[], []]>}, 
 
 #ef = #cgx.error_feedback<#cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>, decay = 1.0, storage = f32>
 
-// What follows from each rank's own gradients may be another scale on each.
+// A scale that follows from each rank's own gradients may differ between ranks.
 // CHECK-LABEL: @own_scales
 // CHECK: %[[G:.*]] = cgx.all_reduce
 // CHECK: stablehlo.divide %[[G]]

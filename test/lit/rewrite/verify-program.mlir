@@ -1,4 +1,4 @@
-// What no single op can check: one test per label of the pass.
+// Checks what no single op can check: one test per label of the pass.
 // RUN: cgx-opt %s --cgx-verify-program --split-input-file --verify-diagnostics
 
 #x = #cgx.layer<"", other>

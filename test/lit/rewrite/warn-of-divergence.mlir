@@ -22,7 +22,7 @@ func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole, cgx.name = "w"}, %x: t
 
 // -----
 
-// What passes a collective is equal on all ranks, and state that each rank has for itself may be its own. No warning.
+// A value after a collective is equal on all ranks, and state that each rank has for itself may be its own. No warning.
 
 #whole = #cgx.sharding<[[]]>
 #split = #cgx.sharding<[["data"]]>
@@ -52,7 +52,7 @@ func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole, cgx.name = "w"}, %x: t
 
 // -----
 
-// What ranks hand on to each other may be a sum of their own making. No warning.
+// Values that ranks hand on to each other may form a sum. No warning.
 #whole = #cgx.sharding<[[]]>
 #split = #cgx.sharding<[["data"]]>
 module attributes {cgx.num_ranks = 2 : i64, cgx.mesh = #cgx.mesh<["data" = 2]>} {

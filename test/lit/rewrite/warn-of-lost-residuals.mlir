@@ -21,7 +21,7 @@ func.func @main(%w: tensor<64x64xf32>, %n: tensor<i32>, %x: tensor<64x64xf32>)
 
 // -----
 
-// The same by a branch, which leaves moments and parameters as they were.
+// A branch may leave the step out, too: moments and parameters are then unchanged.
 #ef = #cgx.error_feedback<#cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>, decay = 1.0, storage = f32>
 // expected-warning @below {{layer 'w': error feedback does not make up for what steps lose that are left out}}
 module attributes {cgx.num_ranks = 2 : i64} {
@@ -94,7 +94,7 @@ func.func @main(%w: tensor<64x64xf32>, %x: tensor<64x64xf32>, %finite: tensor<i1
 
 // -----
 
-// A loss scale that changes: the loss was multiplied by it, and the gradients are divided behind the collective.
+// A loss scale that changes: the loss was multiplied by it, and the gradients are divided after the collective.
 #ef = #cgx.error_feedback<#cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>, decay = 1.0, storage = f32>
 // expected-warning @below {{layer 'w' and 1 more: error feedback keeps what encoding lost in units of the scale that the gradients have when they travel, argument 1 ('state['scale']'), which changes from step to step}}
 module attributes {cgx.num_ranks = 2 : i64} {

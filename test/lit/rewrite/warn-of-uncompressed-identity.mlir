@@ -1,4 +1,4 @@
-// Who asks for identity knows that nothing is compressed.
+// A user who asks for identity knows that nothing is compressed.
 // RUN: cgx-opt %s --cgx-compress=codec=identity -o /dev/null 2>&1 | FileCheck %s --allow-empty --check-prefix=NOTHING --implicit-check-not=warning
 // RUN: cgx-opt %s --cgx-compress='codec=identity weight=identity' -o /dev/null 2>&1 | FileCheck %s --allow-empty --check-prefix=NOTHING --implicit-check-not=warning
 // RUN: cgx-opt %s --cgx-compress=bits=4 -o /dev/null 2>&1 | FileCheck %s --check-prefix=OTHERS

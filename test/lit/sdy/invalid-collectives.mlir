@@ -1,4 +1,4 @@
-// What Shardy's collectives refuse.
+// Checks what Shardy's collectives reject.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>

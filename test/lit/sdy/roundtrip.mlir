@@ -2,7 +2,7 @@
 // RUN: cgx-opt %s --mlir-print-op-generic | cgx-opt | FileCheck %s
 // RUN: cgx-opt %s --mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC
 
-// What Shardy prints is what we print: the text goes back into JAX.
+// cgx prints the text that Shardy prints, since it goes back into JAX.
 
 // CHECK: sdy.mesh @mesh = <["data"=4, "model"=2]> {stablehlo.mesh = {axes = []}}
 // GENERIC: "sdy.mesh"() <{mesh = #sdy.mesh<["data"=4, "model"=2]>, sym_name = "mesh"}> {stablehlo.mesh = {axes = []}} : () -> ()

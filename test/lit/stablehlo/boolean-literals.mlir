@@ -13,7 +13,7 @@ func.func @constants() -> (tensor<2x8xi1>, tensor<9xi1>) {
   return %0, %1 : tensor<2x8xi1>, tensor<9xi1>
 }
 
-// What has bits already stays: 16 elements in two bytes.
+// A literal that has bits already stays: 16 elements in two bytes.
 // CHECK-LABEL: func.func @bits
 func.func @bits() -> tensor<16xi1> {
   // CHECK: dense<[true, false, false, false, false, false, false, false, true, true, false, false, false, false, false, true]> : tensor<16xi1>

@@ -1,4 +1,4 @@
-// What calls that own buffers refuse.
+// Checks what calls that own buffers reject.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @if_of_buffers(%arg0: tensor<i1>, %arg1: memref<2xf32>) {

@@ -1,4 +1,4 @@
-// What contractions and linear algebra refuse.
+// Checks what contractions and linear algebra reject.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @dot_count(%a: tensor<4x8xf32>, %b: tensor<8x3xf32>) {

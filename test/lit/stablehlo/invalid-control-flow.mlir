@@ -1,4 +1,4 @@
-// What ops refuse whose regions branch, loop, map and sort.
+// Checks what ops reject whose regions branch, loop, map and sort.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @while_c1(%a: tensor<4xf32>) {

@@ -1,4 +1,4 @@
-// What ops refuse whose shapes are computed.
+// Checks what ops reject whose shapes are computed.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @get_dimension_size_c1(%a: tensor<2x?xf32>) {

@@ -1,4 +1,4 @@
-// What ops refuse that work element by element.
+// Checks what elementwise ops reject.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @clamp_min(%a: tensor<4xf32>, %b: tensor<2xf32>) {

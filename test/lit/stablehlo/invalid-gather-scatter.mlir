@@ -1,4 +1,4 @@
-// What gather and scatter refuse.
+// Checks what gather and scatter reject.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @gather_index_vector(%a: tensor<8x8xf32>, %i: tensor<3x1xi32>) {

@@ -1,4 +1,4 @@
-// What ops refuse of quantized and bounded tensors, by the label of the constraint in the specification.
+// Checks what ops reject of quantized and bounded tensors, by the label of the constraint in the specification.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @add_c1(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>) {

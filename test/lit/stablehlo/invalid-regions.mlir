@@ -1,4 +1,4 @@
-// What ops with regions refuse.
+// Checks what ops with regions reject.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @reduce_nothing() {

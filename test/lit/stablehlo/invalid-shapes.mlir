@@ -1,4 +1,4 @@
-// What ops refuse that move elements.
+// Checks what ops reject that move elements.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @iota() {

@@ -1,4 +1,4 @@
-// What transfers, tuples and calls refuse.
+// Checks what transfers, tuples and calls reject.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @infeed_c1(%t: !stablehlo.token) {

@@ -1,4 +1,4 @@
-// What is not defined and cannot pass through is an error that names it.
+// An undefined op that cannot pass through is an error that names it.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @pretty_form(%arg0: tensor<4xf32>) {

@@ -1,4 +1,4 @@
-// What ops refuse whose windows slide.
+// Checks what ops reject whose windows slide.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics
 
 func.func @reduce_window_c4(%a: tensor<4x2xf32>, %c: tensor<f32>) {

@@ -1,4 +1,4 @@
-// What is left of mhlo: instructions of HLO, attributes of modules, and ops that cgx has never heard of.
+// Checks the rest of mhlo: instructions of HLO, attributes of modules, and ops that cgx does not know.
 // RUN: cgx-opt %s -o %t.printed
 // RUN: grep . %t.printed > %t.pretty
 // RUN: grep -v '^//' %s > %t.source

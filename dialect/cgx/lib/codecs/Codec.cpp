@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// By the table of cgx/codec_table.h: no family is named here.
+// The code follows the table of cgx/codec_table.h and names no family.
 
 #include "../Word.h"
 #include "cgx/Dialect/Cgx/LayerCodec.h"
@@ -91,7 +91,7 @@ static ParseResult parseValue(AsmParser &parser, const CodecParameter &parameter
   return parsed;
 }
 
-/// One `name = value`, or `name` of a flag.
+/// Parses one `name = value`, or the `name` of a flag.
 static ParseResult parseParameter(AsmParser &parser, CodecValues &codec, SmallVectorImpl<bool> &isGiven) {
   SMLoc location = parser.getCurrentLocation();
   StringRef name;

@@ -1,4 +1,4 @@
-//===-- ErrorFeedback.cpp - a codec that makes up for its losses ----------===//
+//===-- ErrorFeedback.cpp - codecs with error feedback --------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

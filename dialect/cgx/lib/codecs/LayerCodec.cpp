@@ -1,4 +1,4 @@
-//===-- LayerCodec.cpp - Codecs as decisions have them --------------------===//
+//===-- LayerCodec.cpp - Conversion of codecs for decisions ---------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The codecs of codecs.h for many layers at once, on memory of one GPU, with the same bits. A group is made
-// once, from a table of layers; it keeps the table, and what its kernels need between them, on the
-// device. Running it launches a number of kernels that depends on the codecs in it and not on the number of
-// layers, allocates nothing and waits for nothing, so that it can be captured in a CUDA graph. What differs
-// from step to step is read from device memory when the kernels run: the elements, and the StepState.
+// These are the codecs of codecs.h for many layers at once, on memory of one GPU, with the same bits. A
+// launch group is made once, from a table of layers; it keeps the table, and the scratch memory of its
+// kernels, on the device. Running it launches a number of kernels that depends on the codecs in it and not on
+// the number of layers, allocates nothing and waits for nothing, so that it can be captured in a CUDA graph.
+// Inputs that differ from step to step, the elements and the StepState, are read from device memory when the
+// kernels run.
 //
 // Buffers are device memory, aligned to their elements, payloads to 8 bytes. An empty layer is skipped.
-// Nothing here needs CUDA to be included, and everything can be called on a machine without a GPU, where it
-// says what is missing.
+// Nothing here needs CUDA headers, and everything can be called on a machine without a GPU, where it returns
+// what is missing.
 #ifndef CGX_KERNELS_CUDA_H
 #define CGX_KERNELS_CUDA_H
 
@@ -36,25 +37,26 @@ namespace cgx::cuda {
 /// A cudaStream_t; null is the default stream.
 using Stream = CUstream_st *;
 
-/// What went wrong, for a person; empty if nothing did.
+/// The outcome of a call: an error message for a person, empty after success.
 struct [[nodiscard]] Outcome {
   std::string error;
   bool ok() const { return error.empty(); }
 };
 
-/// Whether this process can use a GPU: ok, or such as "no CUDA device: no driver is installed".
+/// Returns ok if this process can use a GPU, else the reason, such as "no CUDA device: no driver is
+/// installed".
 Outcome availability();
 
-/// What random numbers depend on besides the layer. Lies in device memory.
+/// The numbers that, besides the layer, determine random numbers. They lie in device memory.
 struct StepState {
   uint64_t seed;
   uint64_t step;
   uint64_t run; ///< how often the layers were exchanged in this step: counts as two phases
 };
 
-/// What encoding lost of a layer, in device memory. Encoded is the layer plus its residual, in f32; what the
-/// payload does not say of that, times `decay`, is the residual afterwards, with the bits that the runtime
-/// gives it on the CPU. When a contribution is refused it stays as it is.
+/// The error feedback of a layer, in device memory. The layer plus its residual is encoded, in f32. The
+/// encoding error times `decay` becomes the new residual, bit for bit as on the CPU. A rejected contribution
+/// leaves the residual unchanged.
 struct Feedback {
   ResidualStorage storage = ResidualStorage::F32;
   float decay = 1.0f;
@@ -62,18 +64,19 @@ struct Feedback {
   float *scales = nullptr;  ///< of Int8: one for each 128 elements, from the layer's first one on
 };
 
-/// How a layer is encoded. Random numbers are those of makeRandomKey(seed, step, layerId, rank,
-/// phase + 2 * run).
+/// The encoding of a layer. Random numbers are those of makeRandomKey(seed, step, layerId, rank, phase + 2 *
+/// run).
 struct EncodedLayer {
   cgx_codec codec = {};
   cgx_element_type type = CGX_F32;
   uint64_t elements = 0;
   uint64_t firstElement = 0; ///< the position of the first one in its tensor
   uint64_t layerId = 0, rank = 0, phase = 0;
-  void *payload = nullptr; ///< room for cgx_payload_bytes()
+  void *payload = nullptr; ///< of cgx_payload_bytes() bytes
   Feedback feedback = {};  ///< of codecs but identity, which loses nothing
-  /// For codecs that read it, in device memory, each aligned to its elements; the updates are the steps of
-  /// the StepState. Without a parameter such codecs send every bit that they would otherwise weigh.
+  /// The optimizer's tensors, for codecs that read them, in device memory, each aligned to its elements; the
+  /// updates are the steps of the StepState. Without a parameter such codecs send every bit that they would
+  /// otherwise weigh.
   OptimizerTensors optimizer = {};
 };
 
@@ -84,16 +87,17 @@ struct EncodeLayer {
   bool isSum = false;
 };
 
-/// The chunk of which a rank is the owner: payloads of its codec, one of each rank, to add in their order
-/// from 0 (what is exact: from -0), to divide by `divisor`, and to encode as sums.
+/// The chunk that a rank owns: one payload of its codec from each rank, which are added in their order from 0
+/// (uncompressed ones from -0), divided by `divisor`, and encoded as sums.
 struct OwnerLayer {
   EncodedLayer encoded;
   std::vector<const void *> contributions;
   uint32_t divisor = 1;
 };
 
-/// Payloads, one of each rank, to add in their order: to elements that a rank has, or from 0 (what is exact:
-/// from -0). Computed in f32, divided by `divisor`, and rounded once to elements of `type`.
+/// Payloads, one from each rank, that are added in their order: to elements that a rank has, or from 0
+/// (uncompressed ones from -0). Sums are computed in f32, divided by `divisor`, and rounded once to elements
+/// of `type`.
 struct ReduceLayer {
   cgx_codec codec = {};
   cgx_element_type type = CGX_F32;
@@ -121,20 +125,20 @@ public:
   virtual ~Group() = default;
 
   /// Launches the kernels on the stream. `state` is device memory, and not read when nothing is encoded.
-  /// Errors are those of launching; what the kernels find is in results().
+  /// Returns errors of launching; errors of payloads are in results().
   virtual Outcome run(Stream stream, const StepState *state) = 0;
 
-  /// Copies what the last run found, after the stream has reached this point: for each payload that was
-  /// read, in the order of the layers and their contributions, whether it was refused. What would have come
-  /// of a refused payload is not written. Waits for the stream.
+  /// Copies the errors of the last run, after the stream has reached this point: one for each payload that
+  /// was read, in the order of the layers and their contributions. The output of a rejected payload is not
+  /// written. Waits for the stream.
   virtual Outcome results(Stream stream, std::vector<DecodeError> &errors) = 0;
 
-  /// How many kernels a run launches.
+  /// Returns how many kernels a run launches.
   virtual uint32_t launches() const = 0;
 };
 
-/// Makes groups. Null with an error for codecs that checkCodec() refuses or that have no kernels for GPUs,
-/// for pointers that are not aligned, and without a GPU.
+/// Makes groups. Returns null with an error for codecs that checkCodec() rejects or that have no kernels for
+/// GPUs, for pointers that are not aligned, and without a GPU.
 std::unique_ptr<Group> makeEncodeGroup(std::span<const EncodeLayer> layers, Outcome &outcome);
 std::unique_ptr<Group> makeOwnerGroup(std::span<const OwnerLayer> layers, Outcome &outcome);
 std::unique_ptr<Group> makeReduceGroup(std::span<const ReduceLayer> layers, Outcome &outcome);
@@ -144,7 +148,7 @@ std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, 
 /// Adds 1 to the step, on the stream: the last node of a graph that is replayed every step.
 Outcome advanceStep(Stream stream, StepState *state);
 
-/// "" when the GPU kernels take this codec for this element type, else what is wrong with it.
+/// Returns "" when the GPU kernels take this codec for this element type, else what is wrong with it.
 std::string checkCodec(const cgx_codec &codec, cgx_element_type type);
 
 } // namespace cgx::cuda

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What libcgx_cuda.so exports beside the functions themselves: a table of them, for programs that load it
-// when a GPU is asked for and are linked with no library of CUDA. Both are of one version of cgx.
+// libcgx_cuda.so exports, beside the functions themselves, a table of them, for programs that load it when a
+// GPU is asked for and are linked with no library of CUDA. Both must have the same version of cgx.
 #ifndef CGX_KERNELS_CUDA_LIBRARY_H
 #define CGX_KERNELS_CUDA_LIBRARY_H
 
@@ -17,11 +17,11 @@
 namespace cgx::cuda {
 
 /// The functions of cuda.h, cuda_lowrank.h, cuda_memory.h and cuda_peers.h, under the name cgx_cuda_library.
-/// Who makes one fills it with those that it is linked with.
+/// A new library holds the functions that its maker is linked with.
 struct CudaLibrary {
   const char *version; ///< of cgx
 
-  // Of cuda.h.
+  // These functions are declared in cuda.h.
   decltype(&cuda::availability) availability = &cuda::availability;
   decltype(&cuda::makeEncodeGroup) makeEncodeGroup = &cuda::makeEncodeGroup;
   decltype(&cuda::makeOwnerGroup) makeOwnerGroup = &cuda::makeOwnerGroup;
@@ -31,10 +31,10 @@ struct CudaLibrary {
   decltype(&cuda::advanceStep) advanceStep = &cuda::advanceStep;
   decltype(&cuda::checkCodec) checkCodec = &cuda::checkCodec;
 
-  // Of cuda_lowrank.h.
+  // This function is declared in cuda_lowrank.h.
   decltype(&cuda::makeLowrankGroup) makeLowrankGroup = &cuda::makeLowrankGroup;
 
-  // Of cuda_memory.h.
+  // These functions are declared in cuda_memory.h.
   decltype(&cuda::memoryKindOf) memoryKindOf = &cuda::memoryKindOf;
   decltype(&cuda::copy) copy = &cuda::copy;
   decltype(&cuda::copyRows) copyRows = &cuda::copyRows;
@@ -45,7 +45,7 @@ struct CudaLibrary {
   decltype(&cuda::timeOn) timeOn = &cuda::timeOn;
   decltype(&cuda::replayGraph) replayGraph = &cuda::replayGraph;
 
-  // Of cuda_peers.h.
+  // These functions are declared in cuda_peers.h.
   decltype(&cuda::deviceCount) deviceCount = &cuda::deviceCount;
   decltype(&cuda::currentDevice) currentDevice = &cuda::currentDevice;
   decltype(&cuda::useDevice) useDevice = &cuda::useDevice;
@@ -57,7 +57,7 @@ struct CudaLibrary {
   decltype(&cuda::allocateShared) allocateShared = &cuda::allocateShared;
   decltype(&cuda::handleOf) handleOf = &cuda::handleOf;
 
-  // Of the types of cuda_memory.h and cuda_peers.h.
+  // These are members of the types of cuda_memory.h and cuda_peers.h.
   decltype(&Memory::allocate) allocateMemory = &Memory::allocate;
   decltype(&Memory::release) releaseMemory = &Memory::release;
   decltype(&Event::make) makeEvent = &Event::make;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The arithmetic of lowrank.h for many layers at once, on memory of one GPU, with the same bits. Lowrank has
-// no payloads: a step multiplies, has the left factors added up, multiplies again, has the right ones added
-// up, and makes the result of both. What is kept from step to step stays on the device.
+// This is the arithmetic of lowrank.h for many layers at once, on memory of one GPU, with the same bits.
+// Lowrank has no payloads: a step multiplies, has the left factors reduced, multiplies again, has the right
+// ones reduced, and computes the result from both. State between steps stays on the device.
 #ifndef CGX_KERNELS_CUDA_LOWRANK_H
 #define CGX_KERNELS_CUDA_LOWRANK_H
 
@@ -16,8 +16,8 @@
 
 namespace cgx::cuda {
 
-/// A matrix of codec.rows rows. Factors are f32: codec.rank vectors, one behind the other, of as many
-/// elements as the matrix has rows (left), or columns (right).
+/// A matrix of codec.rows rows. Factors are f32: codec.rank vectors, one after the other, of as many elements
+/// as the matrix has rows (left), or columns (right).
 struct LowrankLayer {
   cgx_codec codec = {};
   cgx_element_type type = CGX_F32;
@@ -32,22 +32,26 @@ struct LowrankLayer {
   Feedback feedback = {};
 };
 
-/// The steps of a group of layers. Each launches as many kernels as the largest rank asks for, whatever the
-/// number of layers, and neither allocates nor waits.
+/// The steps of a group of layers. Each launches as many kernels as the largest rank requires, for any number
+/// of layers, and neither allocates nor waits.
 class LowrankGroup {
 public:
   virtual ~LowrankGroup() = default;
 
-  /// left = M * warmStart, where M is the input and its residual. Behind it, `left` is to be added up.
+  /// Computes left = M * warmStart, where M is the input plus its residual. Afterwards `left` is to be
+  /// reduced over the ranks.
   virtual Outcome makeLeft(Stream stream, const StepState *state) = 0;
-  /// Makes `left` orthonormal, and ownRight = transpose(M) * left. Behind it, `ownRight` is to be added up.
+  /// Makes `left` orthonormal, and ownRight = transpose(M) * left. Afterwards `ownRight` is to be reduced
+  /// over the ranks.
   virtual Outcome makeRight(Stream stream) = 0;
-  /// output = left * transpose(right), the residual what `left` and `ownRight` do not say of M, and
-  /// warmStart what the next step begins with. NaN, and nothing is kept, where factors are not finite.
+  /// Computes output = left * transpose(right), the residual, which is the part of M that `left` and
+  /// `ownRight` do not represent, and the warmStart of the next step. Where factors are not finite, the
+  /// output is NaN and nothing is kept.
   virtual Outcome finish(Stream stream) = 0;
 };
 
-/// Null with an error for codecs that checkCodec() refuses, for pointers that are null, and without a GPU.
+/// Makes a group. Returns null with an error for codecs that checkCodec() rejects, for null pointers, and
+/// without a GPU.
 std::unique_ptr<LowrankGroup> makeLowrankGroup(std::span<const LowrankLayer> layers, Outcome &outcome);
 
 } // namespace cgx::cuda

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As much of the CUDA runtime as programs around the codecs need, so that only the library of the GPU
-// kernels links it. Everything but waitFor() returns at once.
+// This is the part of the CUDA runtime that programs around the codecs need, so that only the library of the
+// GPU kernels links it. Everything but waitFor() returns at once.
 #ifndef CGX_KERNELS_CUDA_MEMORY_H
 #define CGX_KERNELS_CUDA_MEMORY_H
 
@@ -24,7 +24,7 @@ enum class MemoryKind {
   device,
 };
 
-/// What a pointer points to. `host` without a GPU.
+/// Returns the kind of memory that a pointer points to; `host` without a GPU.
 MemoryKind memoryKindOf(const void *pointer);
 
 /// Owned memory, released with its owner.
@@ -61,7 +61,7 @@ private:
 /// Copies between any two kinds of memory, in the order of the stream.
 Outcome copy(void *to, const void *from, uint64_t bytes, Stream stream);
 
-/// Rows of `width` bytes of a GPU, each `pitch` bytes behind the last one: at most 2^31 - 1.
+/// Rows of `width` bytes of a GPU, of which each begins `pitch` bytes after the last one: at most 2^31 - 1.
 struct RowCopy {
   void *to = nullptr;
   uint64_t toPitch = 0;
@@ -77,7 +77,7 @@ Outcome clear(void *memory, uint64_t bytes, Stream stream);
 /// Waits until the stream has done all that was put on it.
 Outcome waitFor(Stream stream);
 
-/// A stream of its own.
+/// Makes a new stream.
 Outcome makeStream(Stream &stream);
 void destroyStream(Stream stream);
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ranks on GPUs of one host need of each other: which GPU a thread uses, points in the order of
-// streams, and memory that other processes see. Nothing but the making of things waits.
+// Ranks on GPUs of one host need these of each other: the GPU that a thread uses, points in the order of
+// streams, and memory that other processes map. Only creating them waits.
 #ifndef CGX_KERNELS_CUDA_PEERS_H
 #define CGX_KERNELS_CUDA_PEERS_H
 
@@ -20,24 +20,24 @@ struct CUevent_st;
 
 namespace cgx::cuda {
 
-/// How many GPUs this process sees; 0 without any.
+/// Returns how many GPUs this process sees; 0 without any.
 uint32_t deviceCount();
 
-/// The GPU that the calling thread uses, by its number in this process.
+/// Gets the GPU that the calling thread uses, by its number in this process.
 Outcome currentDevice(int &device);
 Outcome useDevice(int device);
 
-/// Where the ranks of a host use its GPUs in turn: the GPU of this one.
+/// Uses the GPU of this rank, where the ranks of a host take turns.
 Outcome useDeviceOf(uint32_t rankOnHost);
 
 /// Lets the calling thread's GPU read the memory of another of this process. Fails where no link is between
 /// them.
 Outcome enablePeer(int device);
 
-/// Whether the stream has done all that was put on it, or what went wrong on the GPU.
+/// Sets `done` to whether all work on the stream has completed, or returns what went wrong on the GPU.
 Outcome poll(Stream stream, bool &done);
 
-/// Whether what is put on the stream becomes part of a CUDA graph, and is not done now.
+/// Returns whether the stream is being captured: work put on it joins a CUDA graph and does not run now.
 bool isCapturing(Stream stream);
 
 /// Names memory or an event to the other processes of the host.
@@ -58,15 +58,15 @@ public:
   }
 
   Outcome make();
-  /// An event that other processes may wait for.
+  /// Makes an event that other processes may wait for.
   Outcome makeShared();
-  /// The event of another process.
+  /// Imports the event of another process.
   Outcome import(const IpcHandle &handle);
 
   Outcome handle(IpcHandle &handle) const;
-  /// The point is behind all that is on the stream now.
+  /// Puts the point after all work that is on the stream now.
   Outcome record(Stream stream);
-  /// Whether the point was reached.
+  /// Sets `done` to whether the event has completed.
   Outcome poll(bool &done) const;
   CUevent_st *get() const { return event; }
 
@@ -81,11 +81,11 @@ private:
 /// have been recorded.
 Outcome waitOn(Stream stream, CUevent_st *event);
 
-/// Memory of a GPU for other processes to see, which has its pages to itself.
+/// Allocates memory of a GPU for other processes to map, on pages of its own.
 Outcome allocateShared(Memory &memory, uint64_t bytes);
 Outcome handleOf(const Memory &memory, IpcHandle &handle);
 
-/// What another process shares, as this one sees it. Closed before its owner frees it.
+/// Memory that another process shares, mapped into this one. It is closed before its owner frees it.
 class ImportedMemory {
 public:
   ImportedMemory() = default;

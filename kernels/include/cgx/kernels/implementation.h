@@ -22,17 +22,17 @@ struct Implementation {
   const char *name;        ///< such as "avx2"
   const char *description; ///< one line for a person
   bool (*isSupported)();   ///< whether this machine can run it
-  /// By family, what it has in its own vectors; null where the family's reference runs.
+  /// The kernels by family; null where the family's reference runs.
   const BodyKernels *const *families;
 };
 
-/// All implementations of this build, the best first, `reference` last.
+/// Returns all implementations of this build, the best first, `reference` last.
 std::span<const Implementation *const> implementations();
 
-/// The best one that this machine supports.
+/// Returns the best implementation that this machine supports.
 const Implementation &defaultImplementation();
 
-/// The implementation of that name, or null.
+/// Returns the implementation of that name, or null.
 const Implementation *findImplementation(std::string_view name);
 
 } // namespace cgx

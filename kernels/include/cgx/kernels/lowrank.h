@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The arithmetic of lowrank (PowerSGD): a matrix M, row-major, is sent as left * transpose(right).
-// A factor of rank r is r vectors, one behind the other: of as many elements as M has rows (left), or
-// columns (right).
+// This is the arithmetic of lowrank (PowerSGD): a matrix M, row-major, is sent as left * transpose(right). A
+// factor of rank r is r vectors, one after the other, of as many elements as M has rows (left), or columns
+// (right).
 //
-// Products are computed in f32 in an order that is written down in the code, without fused
-// multiply-add, and inner products of vectors in f64: the same bits on every machine.
+// Products are computed in f32 in an order that the code fixes, without fused multiply-add, and inner
+// products of vectors in f64: the same bits on every machine.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_KERNELS_LOWRANK_H
@@ -22,9 +22,9 @@
 
 namespace cgx {
 
-/// The order of sums: columns, and elements of inner products, in blocks whose sums are added one after the
-/// other, so that many can be computed at once; in a block, element i in lane i % lowrankLanes; rows of
-/// transposed products and vectors of results in groups of lowrankTogether.
+/// The order of sums. Columns, and elements of inner products, are added in blocks whose sums are added one
+/// after the other, so that many can be computed at once; in a block, element i is in lane i % lowrankLanes.
+/// Rows of transposed products and vectors of results are in groups of lowrankTogether.
 constexpr uint64_t lowrankBlockColumns = 1024;
 constexpr uint32_t lowrankLanes = 8, lowrankTogether = 4;
 
@@ -36,13 +36,13 @@ struct Matrix {
   uint64_t rows, columns;
 };
 
-/// left = M * right
+/// Computes left = M * right.
 void multiply(const Matrix &matrix, const float *right, uint32_t rank, float *left);
 
-/// right = transpose(M) * left
+/// Computes right = transpose(M) * left.
 void multiplyTransposed(const Matrix &matrix, const float *left, uint32_t rank, float *right);
 
-/// Row `row` of left * transpose(right); a factor of `rows` and one of `columns` elements a vector.
+/// Computes row `row` of left * transpose(right); a factor of `rows` and one of `columns` elements a vector.
 void reconstructRow(const float *left, const float *right, uint32_t rank, uint64_t rows, uint64_t columns,
                     uint64_t row, float *output);
 
@@ -51,13 +51,13 @@ void reconstructRow(const float *left, const float *right, uint32_t rank, uint64
 /// All elements must be finite.
 void orthonormalize(float *vectors, uint32_t rank, uint64_t length);
 
-/// Element `index` of what zero vectors become.
+/// Returns element `index` of the random vector that replaces a zero vector.
 CGX_DEVICE_INLINE float drawStart(RandomKey key, uint64_t index) {
   const uint32_t bits = randomWord(makeRandomStream(key, index), uint32_t(index));
   return float(int32_t(bits) >> 8) * 0x1p-23f;
 }
 
-/// Gives zero vectors random elements, those of one key always the same. Returns whether there was one.
+/// Gives zero vectors random elements, always the same for one key. Returns whether there was one.
 bool drawZeroVectors(float *vectors, uint32_t rank, uint64_t length, RandomKey key);
 
 bool areFinite(const float *values, uint64_t count);

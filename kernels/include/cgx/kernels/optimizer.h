@@ -1,4 +1,4 @@
-//===-- optimizer.h - What an optimizer keeps of a tensor -------*- C++ -*-===//
+//===-- optimizer.h - The optimizer state of a tensor ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,8 +20,8 @@ struct KeptTensor {
   cgx_element_type type = CGX_F32;
 };
 
-/// What the optimizer of a gradient keeps before it is updated: element by element of the whole gradient, but
-/// for the learning rate, one f32.
+/// The tensors that the optimizer of a gradient retains, as they are before the update: element by element of
+/// the whole gradient, except the learning rate, which is one f32.
 struct OptimizerTensors {
   std::array<KeptTensor, CGX_KEPT_COUNT> kept; ///< by cgx_kept; those that the codec needs are there
   uint64_t update = 1;                         ///< the number of the update that the gradient is for, from 1

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Header and checksum of payloads that are not identity payloads, and the
-// reasons to refuse one. kernels/FORMAT.md has the bytes.
+// Header and checksum of payloads that are not identity payloads, and the reasons to reject one.
+// kernels/FORMAT.md specifies the bytes.
 #ifndef CGX_KERNELS_PAYLOAD_H
 #define CGX_KERNELS_PAYLOAD_H
 
@@ -27,19 +27,19 @@ static_assert(sizeof(PayloadHeader) == CGX_PAYLOAD_HEADER_BYTES);
 constexpr uint8_t payloadMagic = 0xc6;
 constexpr uint8_t payloadVersion = 1;
 
-/// Why bytes are not the payload that was expected. The output is written only on `ok`.
+/// The reason why bytes are not the payload that was expected. The output is written only on `ok`.
 enum class [[nodiscard]] DecodeError {
   ok,
   truncated,   ///< fewer bytes than the payload has
   badMagic,    ///< these bytes are no payload
   badVersion,  ///< written by another version of the format
   wrongCodec,  ///< a payload of another codec or element type
-  wrongLength, ///< a payload of another number of elements, or with bytes behind its end
+  wrongLength, ///< a payload of another number of elements, or with bytes after its end
   badChecksum, ///< damaged
   malformed,   ///< a body that no encoder writes, of a codec whose bodies have a structure
 };
 
-/// What to tell a person, such as "payload is truncated". Never null.
+/// Returns a text for a person, such as "payload is truncated". Never null.
 const char *decodeErrorText(DecodeError error);
 
 /// Writes the header of a payload of `elements` > 0 elements.
@@ -49,12 +49,12 @@ void writePayloadHeader(const cgx_codec &codec, cgx_element_type type, uint64_t 
 /// the codec vary in size, appends the checksum, if the codec has one, and returns the bytes of the payload.
 uint64_t endPayload(const cgx_codec &codec, void *payload, uint64_t bytes);
 
-/// How many bytes a payload has by its own account, in the first cgx_payload_body_begin() bytes. Only for
-/// codecs whose payloads vary in size; any bytes may be given, and any number comes back.
+/// Returns the size of a payload according to its first cgx_payload_body_begin() bytes. Only for codecs whose
+/// payloads vary in size. Any bytes may be given, and any number may be returned.
 uint64_t statedPayloadBytes(const void *payload);
 
-/// Whether `payload` has the envelope of a payload of this codec, element type and number of elements, which
-/// must not be 0. The body is between header and checksum.
+/// Checks that `payload` has the envelope of a payload of this codec, element type and number of elements,
+/// which must not be 0. The body lies between header and checksum.
 DecodeError checkEnvelope(const cgx_codec &codec, cgx_element_type type, const void *payload,
                           uint64_t payloadBytes, uint64_t elements);
 

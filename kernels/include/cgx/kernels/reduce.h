@@ -1,4 +1,4 @@
-//===-- reduce.h - Exact reductions of typed buffers ------------*- C++ -*-===//
+//===-- reduce.h - Uncompressed reductions of typed buffers ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// accumulator[i] = accumulator[i] op input[i], for exact collectives. f16 and bf16 compute
-// in f32 and round to nearest even each time; integers wrap; on booleans sum and max are
-// `or`, product and min are `and`. Max and min propagate NaNs.
+// These compute accumulator[i] = accumulator[i] op input[i], for uncompressed collectives. f16 and bf16
+// compute in f32 and round to nearest even each time; integers wrap; on booleans sum and max are `or`,
+// product and min are `and`. Max and min propagate NaNs.
 #ifndef CGX_KERNELS_REDUCE_H
 #define CGX_KERNELS_REDUCE_H
 
@@ -21,7 +21,7 @@ enum class ReduceOp { sum, max, min, product };
 void reduce(ReduceOp reduction, cgx_element_type type, void *accumulator, const void *input,
             uint64_t elements);
 
-/// data[i] *= factor: the last step of a mean. `factor` is rounded to f32 first for the
+/// Scales elements, data[i] *= factor, the last step of a mean. `factor` is rounded to f32 first for the
 /// 16-bit types and f32. `type` is a floating-point type.
 void scaleElements(cgx_element_type type, void *data, uint64_t elements, double factor);
 

@@ -1,4 +1,4 @@
-//===-- CallerState.h - who feeds a step its state -------------------*- C++ -*-===//
+//===-- CallerState.h - steps whose state the caller keeps -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,9 +12,8 @@
 
 namespace cgx {
 
-/// On a module (a unit attribute): the step goes back to the framework that it is from, whose loop keeps the
-/// state and passes it on. What feeds what then only helps to name layers: no state is lost where it is not
-/// found.
+/// An attribute of a module (a unit attribute): the step returns to its framework, whose loop keeps the state
+/// and passes it on. Feeds then only help to name layers: no state is lost where they are not found.
 inline constexpr llvm::StringLiteral kCallerKeepsStateAttrName = "cgx.caller_keeps_state";
 
 } // namespace cgx

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `codec=quantize bits=8` is `codec=quantize<bits=8>`: whoever has an option for a codec has one for each
-// parameter that the table of codecs has, and none is listed by hand.
+// `codec=quantize bits=8` is `codec=quantize<bits=8>`: a pass with an option for a codec has one for each
+// parameter in the table of codecs, and none is listed by hand.
 #ifndef CGX_PASSES_CODECOPTIONS_H
 #define CGX_PASSES_CODECOPTIONS_H
 
@@ -38,7 +38,7 @@ public:
                                                llvm::cl::init("")));
   }
 
-  /// `codec` with the parameters that were given.
+  /// Returns `codec` with the parameters that were given.
   std::string addTo(llvm::StringRef codec) const {
     std::vector<std::string> given;
     auto nameOf = [](const auto &option) { return layers::withUnderscores(option->getArgStr().str()); };
@@ -65,7 +65,7 @@ public:
                                                   llvm::cl::init(""));
   }
 
-  /// Those that were given.
+  /// Returns the codecs that were given, by kind.
   layers::KindCodecs get() const {
     layers::KindCodecs codecs;
     for (const auto &[kind, text] : texts)

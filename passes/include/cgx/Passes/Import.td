@@ -13,23 +13,21 @@ include "mlir/Pass/PassBase.td"
 def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
   let summary = "inline the functions that the framework outlined";
   let description = [{
-    JAX outlines what was a function with a jit of its own (relu, log_softmax). This
-    pass puts the bodies back where they are called, so that data flow is that of
-    one function. Locations say both where an op was and where it was called.
+    JAX outlines each function with a jit of its own (relu, log_softmax). This pass inlines the bodies where they are
+    called, so that data flow is that of one function. Locations say both where an op was and where it was called.
 
-    Upstream's `--inline` asks the dialect of each op whether it may be inlined and
-    so leaves calls of functions with an op that no dialect defines (MLIR 22
-    crashes at one with a region); an exported function is a plain sequence of ops,
-    which is all that has to be known here.
+    Upstream's `--inline` asks the dialect of each op whether it may be inlined, and so leaves calls of functions with
+    an op that no dialect defines (MLIR 22 crashes at one with a region). This pass need not ask: an exported function
+    is a plain sequence of ops.
 
-    A `stablehlo.composite` becomes the body of its decomposition likewise: native code knows none by name, and
+    A `stablehlo.composite` becomes the body of its decomposition, too: native code supports none by name, and
     collectives inside must be found.
 
-    Hand-written modules leave their functions public. Where there is a `@main`, that is the step, and what it calls is
-    put into it and dropped whether public or not.
+    Hand-written modules leave their functions public. A `@main`, if there is one, is the step; the functions that it
+    calls are inlined into it and dropped, public or not.
 
-    A function is copied to each of its calls. Where that would make more than a million operations, and a step
-    sixteen times as long, or where calls are nested more than 500 deep, the function is named by an error.
+    A function is copied to each of its calls. If that would make more than a million operations and a step sixteen
+    times as long, or if calls are nested more than 500 deep, an error names the function.
 
     Precondition: none. Postcondition: no call of a private function with one block
     remains, nor of a public one beside `@main`, except in a recursion; private functions without a use are gone, and
@@ -59,11 +57,11 @@ def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
 }
 
 def FlattenTuplesPass : Pass<"cgx-flatten-tuples", "::mlir::ModuleOp"> {
-  let summary = "take tuples apart";
+  let summary = "replace tuples by their elements";
   let description = [{
     Modules that were HLO return tuples, and carry them through loops and branches. Data flow is followed through
-    tensors, so each tuple becomes its elements, those of nested ones too, in
-    functions, calls and every op that takes or gives one.
+    tensors, so each tuple, nested ones included, is replaced by its elements in functions, calls and every op that
+    takes or returns one.
 
     Precondition: none. Postcondition: no tuple. Attributes of an argument or a result that was a tuple are gone.
 
@@ -86,14 +84,14 @@ def FlattenTuplesPass : Pass<"cgx-flatten-tuples", "::mlir::ModuleOp"> {
 }
 
 def NormalizeHloPass : Pass<"cgx-normalize-hlo", "::mlir::ModuleOp"> {
-  let summary = "write in StableHLO what HLO and partitioners have ops of their own for";
+  let summary = "convert ops of HLO and of partitioners to StableHLO";
   let description = [{
-    Modules that were HLO have its instructions in mhlo (`topk`, `erf`, `bitcast`, fusions) and calls that XLA made of
-    StableHLO (`@TopK`); modules that went through a part of Shardy's passes have constants, edges and named
-    computations of that. Each becomes what StableHLO or chlo has for it: fusions and named computations their
-    ops, edges, barriers and copies their operand, a bitcast the transpositions and the reshape that its layouts mean.
+    Modules that were HLO have its instructions in mhlo (`topk`, `erf`, `bitcast`, fusions), and calls that XLA made of
+    StableHLO (`@TopK`). Modules that went through a part of Shardy's passes have its constants, edges and named
+    computations. Each is converted to StableHLO or chlo: fusions and named computations become their ops; edges,
+    barriers and copies their operand; a bitcast the transpositions and the reshape that its layouts express.
 
-    Precondition: no tuple. Postcondition: no op of mhlo but those without a form in StableHLO, which stay.
+    Precondition: no tuple. Postcondition: no op of mhlo, except those without a form in StableHLO, which stay.
 
     Input:
     ```mlir
@@ -116,11 +114,11 @@ def NormalizeHloPass : Pass<"cgx-normalize-hlo", "::mlir::ModuleOp"> {
 }
 
 def ExpandComplexCollectivesPass : Pass<"cgx-expand-complex-collectives", "::mlir::ModuleOp"> {
-  let summary = "have complex numbers travel as two real ones";
+  let summary = "communicate complex numbers as two real ones";
   let description = [{
-    Codecs and transports know real numbers. A collective of complex numbers becomes one of their real and imaginary
-    parts, side by side in a new last dimension: the gradient of a complex weight is one
-    layer, and can be compressed like any other.
+    Codecs and transports support real numbers only. A collective of complex numbers becomes one of their real and
+    imaginary parts, side by side in a new last dimension: the gradient of a complex weight is one layer, and can be
+    compressed like any other.
 
     Precondition: reductions of complex numbers are sums. Postcondition: no collective of complex numbers.
 
@@ -140,12 +138,12 @@ def ExpandComplexCollectivesPass : Pass<"cgx-expand-complex-collectives", "::mli
 }
 
 def ExpandNarrowCollectivesPass : Pass<"cgx-expand-narrow-collectives", "::mlir::ModuleOp"> {
-  let summary = "have numbers of fewer than eight bits, and f8, travel as wider ones";
+  let summary = "communicate numbers of fewer than eight bits, and f8, as wider ones";
   let description = [{
-    Codecs and transports know floats of 16 bits and more, and integers of eight. Narrower integers travel as those of
-    eight bits, and floats of eight bits that are only moved as their bits. Sums of narrow floats are those of
-    f16, and can be compressed as such: rounding to eight bits after each addition would lose most digits. XLA on
-    CPUs does the same. Powers of two (f8E8M0FNU) travel as bf16, which has all of them.
+    Codecs and transports support floats of 16 bits and more, and integers of eight. Narrower integers are communicated
+    as those of eight bits, and floats of eight bits that are only moved as their bits. Sums of narrow floats are
+    computed in f16, and can be compressed as such: rounding to eight bits after each addition would lose most digits.
+    XLA on CPUs does the same. Powers of two (f8E8M0FNU) are communicated as bf16, which represents all of them.
 
     Precondition: reductions of narrow numbers are sums, products, maxima or minima. Postcondition: no collective of
     narrow numbers.
@@ -165,13 +163,11 @@ def ExpandNarrowCollectivesPass : Pass<"cgx-expand-narrow-collectives", "::mlir:
 }
 
 def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir::ModuleOp"> {
-  let summary = "make the program of one rank out of an exported step";
+  let summary = "convert an exported step to the program of one rank";
   let description = [{
-    A framework exports a step with global shapes and, inside, what each device
-    does with its pieces. This pass leaves what one rank does: `@main` takes and
-    returns the rank's pieces, and says about each of them its name, how the
-    ranks' pieces make up the global tensor, and which argument of the next step
-    a result is.
+    A framework exports a step with global shapes and, inside, the program of each device on its pieces. This pass
+    converts it to the program of one rank: `@main` takes and returns the rank's pieces. Attributes give the name of
+    each piece, how the ranks' pieces make up the global tensor, and which argument of the next step a result is.
 
     Terms: a *mesh* is the grid of ranks; rank numbers run row-major over its
     axes. A result *feeds* an argument when a training loop passes it there.
@@ -194,16 +190,14 @@ def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir:
       dimension.
     - anything else: one rank.
 
-    Refused, with a message that says what to do: a step that leaves communication
-    to a partitioner (`jit` with shardings only), GSPMD's custom calls, a mesh axis
-    of more than one device that is not manual.
+    Rejected, with a message that says what to do, are steps that leave communication to a partitioner (`jit` with
+    shardings only), GSPMD's custom calls, and a mesh axis of more than one device that is not manual.
 
-    What feeds what is read from names, from the arithmetic of the step and from
-    donated buffers (`tf.aliasing_output`, `jax.buffer_donor`, the module's
-    `mhlo.input_output_alias`), in this order. A result that seems to be the next
-    value of an argument, but is not the only one, feeds nothing, has the number of
-    that argument as `cgx.updates`, and is warned of; not in a module that has
-    `cgx.caller_keeps_state`, whose loop belongs to a framework.
+    Feeds are found by names, by the arithmetic of the step and by donated buffers (`tf.aliasing_output`,
+    `jax.buffer_donor`, the module's `mhlo.input_output_alias`), in this order. A result that may be the next value of
+    an argument, but is not the only candidate, feeds nothing, gets the number of that argument as `cgx.updates`, and
+    causes a warning. There is no warning in a module that has `cgx.caller_keeps_state`, whose loop belongs to a
+    framework.
 
     Precondition: `@main`, or a single public function, that contains the manual
     computations itself (`cgx-inline-functions`).
@@ -311,16 +305,15 @@ def ImportShardCollectivesPass : Pass<"cgx-import-shard-collectives", "::mlir::M
 }
 
 def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
-  let summary = "reduce once behind a loop what the loop adds up";
+  let summary = "hoist all-reduces that a loop accumulates, and do them once after it";
   let description = [{
-    JAX differentiates a `lax.scan` into a loop that adds up the gradient of each
-    weight, and under `shard_map(check_vma=True)` it reduces over the ranks in every
-    iteration. Sums and means are linear: each rank may add up its own part, and
-    the ranks reduce once. A scan over n positions sends n times less.
+    JAX differentiates a `lax.scan` into a loop that accumulates the gradient of each weight, and under
+    `shard_map(check_vma=True)` it reduces over the ranks in every iteration. Sums and means are linear: each rank may
+    accumulate its own part, and the ranks reduce once, after the loop. A scan over n positions sends n times less.
 
-    Moved are operands of `cgx.all_reduce` sum and mean whose results, or linear maps of them (see
-    `cgx-combine-reductions`), are only added to, or subtracted from, values that the loop carries and that
-    nothing else in it reads. The order of floating-point additions changes.
+    Operands of `cgx.all_reduce` sum and mean are moved if their results, or linear maps of them (see
+    `cgx-combine-reductions`), are only added to, or subtracted from, values that the loop carries and that nothing else
+    in it reads. The order of floating-point additions changes.
 
     Precondition: none.
     Postcondition: no such reduction is left in a `stablehlo.while`.
@@ -347,24 +340,21 @@ def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
 }
 
 def RecognizeReductionsPass : Pass<"cgx-recognize-reductions", "::mlir::ModuleOp"> {
-  let summary = "know reductions that are spelled out by what they compute";
+  let summary = "recognize reductions that are written as other ops";
   let description = [{
-    Scripts average gradients in other ways than by an all-reduce: by rings,
-    trees and butterflies of permutes, by an all_gather, or an all_to_all, and a
-    sum over the gathered dimension. As such they send more than they need, and
-    ranks could not hold the same once what travels is encoded:
+    Scripts average gradients in other ways than by an all-reduce: by rings, trees and butterflies of permutes, by an
+    all_gather, or by an all_to_all, and a sum over the gathered dimension. Such programs send more than they need, and
+    with compression the ranks would get different sums:
 
         g + permute(g)                           over a pair of ranks  ->  all_reduce sum(g)
         reduce add over d (all_gather(g) along d)                      ->  all_reduce sum(g)
         reduce add over d (all_to_all(g) along d)                      ->  reduce_scatter sum(g) along d
 
-    What permutes, sums, differences, constant factors and choices by the number
-    of the rank (`RankValues`) make of a value is a matrix of factors, for each
-    rank a row; it is computed, so that every order of hops is known. A sum over
-    all ranks of a group with one factor is an all-reduce. Hops that nobody needs
-    any more are gone. The order of floating-point additions changes. Rings in
-    loops, and those that hand on a slice at a time, stay what they are, as do
-    those of more than 64 ranks.
+    A value that permutes, sums, differences, constant factors and choices by the number of the rank (`RankValues`) make
+    of another one is a matrix of factors, with a row for each rank. The pass computes this matrix, so that it
+    recognizes every order of hops. A sum over all ranks of a group with one factor is an all-reduce. Hops that are not
+    used any more are erased. The order of floating-point additions changes. Rings in loops, those that hand on a slice
+    at a time, and those of more than 64 ranks stay.
 
     Precondition: a per-rank program with cgx collectives.
     Postcondition: no value outside of loops is such a sum.
@@ -383,25 +373,24 @@ def RecognizeReductionsPass : Pass<"cgx-recognize-reductions", "::mlir::ModuleOp
 }
 
 def CombineReductionsPass : Pass<"cgx-combine-reductions", "::mlir::ModuleOp"> {
-  let summary = "reduce once what is added up behind several reductions";
+  let summary = "combine reductions whose results are added up";
   let description = [{
-    A parameter that is used twice (tied embeddings, a layer applied in two places) has two gradients,
-    which are added up. Where autodiff reduces each by itself (`shard_map(check_vma=True)`), twice as much
-    travels as needs to:
+    A parameter that is used twice (tied embeddings, a layer applied in two places) has two gradients, which are added
+    up. If autodiff reduces each by itself (`shard_map(check_vma=True)`), the step sends twice as many bytes as
+    necessary:
 
         all_reduce sum(a) + all_reduce sum(b)  ->  all_reduce sum(a + b)
 
-    Terms of one sum, that is of a tree of `add` and `subtract` in one block, are combined if they are
-    results of `cgx.all_reduce`, sum or mean, of one group, algorithm, codec and layer, or linear maps of them:
-    transpose, reshape, reverse, negate, a factor that is a constant, a convert to a wider float type
-    unless that makes more bytes. What all of them are multiplied by or converted to stays behind the
-    reduction, whatever it is. Neither the results nor the maps may have other users. Reductions of one
-    value in one block become one. The order of floating-point additions changes.
+    Terms of one sum, a tree of `add` and `subtract` in one block, are combined if they are results of `cgx.all_reduce`,
+    sum or mean, of one process group, algorithm, codec and layer, or linear maps of them: transpose, reshape, reverse,
+    negate, a constant factor, a convert to a wider float type unless that makes more bytes. A factor or convert that
+    all of them share stays after the reduction, whatever it is. Neither the results nor the maps may have other users.
+    Reductions of one value in one block become one. The order of floating-point additions changes.
 
     Precondition: none.
     Postcondition: no sum of a block has two such terms, and no value is reduced twice in a block.
 
-    Input: the embedding of the input, and its transpose behind the last layer.
+    Input: the embedding of the input, and its transpose after the last layer.
     ```mlir
     %0 = cgx.all_reduce sum(%a) id(0) ... : tensor<32x64xf32>
     %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
@@ -419,25 +408,25 @@ def CombineReductionsPass : Pass<"cgx-combine-reductions", "::mlir::ModuleOp"> {
 }
 
 def SplitReductionsPass : Pass<"cgx-split-reductions", "::mlir::ModuleOp"> {
-  let summary = "take a vector of all gradients apart into its layers";
+  let summary = "split the reduction of a vector of gradients into its layers";
   let description = [{
-    Training scripts ravel all gradients into one vector (`ravel_pytree`, `optax.flatten`, buckets) to
-    reduce them in one message. Its elements belong to several parameters, of which each has a name, a
-    kind and a codec of its own; that they travel in one message is for `cgx-group-collectives` to decide.
+    Training scripts ravel all gradients into one vector (`ravel_pytree`, `optax.flatten`, DDP buckets) to reduce them
+    in one message. Its elements belong to several parameters, each of which has a name, a kind and a codec of its own.
+    Whether they travel in one message is decided later, by `cgx-group-collectives`.
 
     1. An all-reduce whose result is cut by slices is cut likewise:
 
            all_reduce(concatenate(a, b))  ->  concatenate(all_reduce(a), all_reduce(b))
 
-       Pieces are looked for in what the operand is made of (concatenations, padding, updates at constant
-       indices, reshapes, elementwise ops that nobody else reads), and are slices of it else. Zeros stay
-       where they are, and so does what nobody reads.
-    2. What is sliced of a concatenation of reductions, also behind elementwise ops with other vectors such
-       as the moments of an optimizer, is computed from the pieces:
+       Pieces are taken from the values that the operand is made of (concatenations, padding, updates at constant
+       indices, reshapes, elementwise ops without other users); otherwise they are slices of it. Zeros, and elements
+       that nobody reads, are not reduced.
+    2. Slices of a concatenation of reductions, also after elementwise ops with other vectors such as the moments of an
+    optimizer, are computed from the pieces:
 
            slice_i(f(concatenate(a, b), m))  ->  f(piece_i, slice_i(m))
 
-    Results are the same to the bit. Operands of a layer that has a name stay whole.
+    Results are bitwise equal. Operands of a layer that has a name stay whole.
 
     Precondition: none; collectives have no labels yet.
     Postcondition: no result of such an all-reduce is cut by slices at constant indices in its block.
@@ -464,24 +453,24 @@ def SplitReductionsPass : Pass<"cgx-split-reductions", "::mlir::ModuleOp"> {
 }
 
 def ScatterReductionsPass : Pass<"cgx-scatter-reductions", "::mlir::ModuleOp"> {
-  let summary = "reduce to each rank the slice that it keeps";
+  let summary = "replace all-reduces of which each rank keeps a slice by reduce-scatters";
   let description = [{
-    Partitioners, and optimizers whose state is sharded, reduce a gradient for all ranks, of which each then
-    keeps a slice. A reduce-scatter gives each rank its slice with half of the bytes:
+    Partitioners, and optimizers with sharded state, reduce a gradient for all ranks, of which each then keeps a slice.
+    A reduce-scatter gives each rank its slice with half of the bytes:
 
         rank 0   [a0 a1]                 [a0+b0 a1+b1]                 [a0+b0]
         rank 1   [b0 b1]   all_reduce    [a0+b0 a1+b1]  dynamic_slice  [a1+b1]
 
-    That the slices are those of a reduce-scatter is computed, not recognized: the indices are evaluated
-    for each rank, be they products of its position along an axis, remainders of its number or entries of
-    a table. If ranks keep the slices in another order than that of the group, the group takes that order.
+    The pass computes whether the slices are those of a reduce-scatter: it evaluates the indices for each rank, be they
+    products of its position along an axis, remainders of its number or entries of a table. If ranks keep the slices in
+    another order than that of the process group, the group takes that order.
 
-    Where there are fewer slices than ranks, as with weights that one axis of the mesh splits and another
-    replicates, ranks with different slices scatter, and those with the same slice all-reduce what they got.
+    If there are fewer slices than ranks, as with weights that one axis of the mesh splits and another replicates, ranks
+    with different slices scatter, and those with the same slice all-reduce the results.
 
-    An `all_reduce` with the algorithm `auto` is rewritten if all of its uses end in such slices, of one
-    dimension, and on the way are nothing but reshapes, transposes, padding with zeros, and factors or
-    converts of floats. The former move before the reduction, the latter behind it.
+    An `all_reduce` with the algorithm `auto` is rewritten if all of its uses end in such slices, of one dimension, with
+    only reshapes, transposes, padding with zeros, and factors or converts of floats between. The shape ops move before
+    the reduction, the others after it.
 
     Precondition: a per-rank program.
     Postcondition: no such `cgx.all_reduce` is left.
@@ -504,11 +493,10 @@ def ScatterReductionsPass : Pass<"cgx-scatter-reductions", "::mlir::ModuleOp"> {
 }
 
 def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
-  let summary = "find out which parameter each collective operand belongs to";
+  let summary = "label each operand of a collective with its layer";
   let description = [{
-    Decides, for each operand of each collective, the name, kind and shape of its
-    layer, by data flow alone: neither names of ops nor the order of collectives
-    matter, and no divide by the number of ranks is looked for.
+    Decides, for each operand of each collective, the name, kind and shape of its layer, by data flow alone: neither
+    names of ops nor the order of collectives matter, and divisions by the number of ranks are ignored.
 
     Terms: data flow *keeps elements* when each element of a result is made from the
     same number of elements of the operand, place by place: elementwise ops on
@@ -517,62 +505,53 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
     scalar that scales a whole gradient (a clipping factor, a loss scale, a step
     size) does not keep elements: nothing is followed through it.
 
-    A value has its *sign* from another when it changes sign with it: through sums,
-    scales, masks, odd functions, and products with something else, also matrix
-    products. A product of two values that both have a sign from one source, a
-    root, an absolute value, an exponential have it no more, and a divisor gives none.
+    A value has its *sign* from another when it changes sign with it: through sums, scales, masks, odd functions, and
+    products with something else, also matrix products. A product of two values that both have their sign from one
+    source does not have it, nor does a root, an absolute value or an exponential, and a divisor gives none.
 
-    1. *gradient*: what keeps elements and their sign leads from the collective to
-       results that feed arguments of the same number of elements. These arguments
-       are the parameter and the optimizer's state for it. The parameter is the one
-       on which the collective's operand depends: a gradient is computed with the
-       parameters, never with the moments; in a loop of several steps, what counts is
-       one round. State that is replaced and not updated does not count.
-       Of several, the one with "param" in its path, else the first. If there is
-       none (the update goes through a matrix product, the loss is linear): an
-       argument of the same type on which the operand depends, whose path ends
-       like that of reached state (`mu['l1']['w']`, `params['l1']['w']`) and whose next
-       value has its sign from the collective; else reached state
-       with "param" in its path, or whose next value is the value minus something,
-       unless other collectives compute with the result, as they do with statistics.
-       Results in one buffer are cut up to several parameters: one label, the
-       common part of their paths, no shape.
-       So is what a scatter adds, row by row, to such state, or to what becomes it (a sparse gradient of an embedding, as
-       the rows that were looked up): its shape is that of the whole table.
-       What is added to a parameter only to take another gradient there (the ascent of
-       sharpness-aware minimisation, the inner step of meta-learning) is a gradient, too.
-    *outer_gradient*: a gradient, by rule 1, whose operand is the difference of two values that are both, for the
-       most part, state: how far a rank has come since ranks last met (DiLoCo), inside branches, too. If the step takes
-       data, one of both is computed from it.
-    2. *weight*: an operand that keeps elements of a parameter, of a collective that
-       moves data (all_gather, permute, ...), or of a reduction whose result comes to
-       the parameter's next value without meeting, in arithmetic, elements of the
-       parameter that come another way (averaged parameters, local SGD). Branches
-       and selections, which leave the average out in some steps, are no arithmetic.
-    3. *activation*: any other float operand of rank 1 or more that depends on data
-       (arguments that nothing feeds) and whose result is used to compute a
-       gradient. Of reductions only sums, and only of what a contraction made: sums
-       of sums are statistics.
-       An activation that no metric of the step depends on (the loss is one; a metric that is made of gradients is not
-       asked) travels backward: *activation_gradient*. What the backward pass computes again, from nothing but what the
-       same exchange was computed from before, travels forward, and in a step without metrics all does.
-       Of `all_to_all`, what comes to a contraction with an expert is *dispatch*, or, backward, *combine_gradient*, and
-       what such a contraction made *combine*, or *dispatch_gradient*. An expert is a parameter of which the ranks of a
-       group hold different pieces, and whose gradient they do not reduce. What a router made is no activation: a
-       parameter whose product is sorted (`sort`, `top_k`, a reduction to an index) to decide what `all_to_all` takes
-       where; nor is what no contraction with a parameter meets, such as masks.
-    4. *other*: everything else: losses, metrics, norms, batch statistics, and
-       statistics of gradients: second moments, Fisher information, factors of
-       preconditioners. They are known by the operand, whose elements have all one
+    1. *gradient*: a flow that keeps elements and their sign leads from the collective to results that feed arguments
+       of the same number of elements. These arguments are the parameter and the optimizer's state for it. The parameter
+       is the one on which the collective's operand depends: a gradient is computed with the parameters, never with the
+       moments. In a loop of several steps, one round counts. State that is replaced and not updated does not count.
+       Of several candidates, the one with "param" in its path is taken, else the first. If there is none (the update
+       goes through a matrix product, the loss is linear), it is an argument of the same type on which the operand
+       depends, whose path ends like that of reached state (`mu['l1']['w']`, `params['l1']['w']`) and whose next value
+       has its sign from the collective. Otherwise it is reached state with "param" in its path, or whose next value is
+       the value minus something, unless other collectives compute with the result, as they do with statistics.
+       A buffer whose results are cut up to several parameters has one label, the common part of their paths, and no
+       shape. Rows that a scatter adds to such state, or to a value that becomes it, are a gradient, too (a sparse
+       gradient of an embedding, as the rows that were looked up); its shape is that of the whole table. So is a value
+       that is added to a parameter only to take another gradient there (the ascent of sharpness-aware minimisation, the
+       inner step of meta-learning).
+    *outer_gradient*: a gradient, by rule 1, whose operand is the difference of two values that both consist mostly of
+       state: the progress of a rank since the last outer step (DiLoCo), inside branches, too. If the step takes data,
+       one of the two is computed from it.
+    2. *weight*: an operand that keeps elements of a parameter, of a collective that moves data (all_gather, permute,
+       ...), or of a reduction whose result reaches the parameter's next value without meeting, in arithmetic, elements
+       of the parameter that come another way (averaged parameters, local SGD). Branches and selections, which leave the
+       average out in some steps, are no arithmetic.
+    3. *activation*: any other float operand of rank 1 or more that depends on data (arguments that nothing feeds) and
+       whose result is used to compute a gradient. Of reductions, only sums of contractions count: sums of sums are
+       statistics.
+       An activation that no metric of the step depends on (the loss is one; metrics made of gradients are ignored)
+       travels backward: *activation_gradient*. An exchange that the backward pass repeats, computed from nothing but
+       the sources of the same exchange before, travels forward, and in a step without metrics all do.
+       An `all_to_all` whose result goes into a contraction with an expert is *dispatch*, or, backward,
+       *combine_gradient*; one of the result of such a contraction is *combine*, or *dispatch_gradient*. An expert is a
+       parameter of which the ranks of a group hold different pieces, and whose gradient they do not reduce. Results of
+       a router are no activations: a router is a parameter whose product is sorted (`sort`, `top_k`, a reduction to an
+       index) to decide the positions of `all_to_all`. Nor are values that no contraction with a parameter meets, such
+       as masks.
+    4. *other*: everything else: losses, metrics, norms, batch statistics, and statistics of gradients: second moments,
+       Fisher information, factors of preconditioners. They are recognized by the operand, whose elements all have one
        sign (squares, Gram matrices), or by the use: no sign reaches a parameter.
 
-    A layer is named by the parameter's path in the state, without the name of the
-    Python variable: `state['params']['l1']['w']` is `params/l1/w`. A statistic is named by the
-    state that keeps it (`opt/nu/l1/w`), or `params/l1/w#statistic` where none does. An activation is named by the parameter
-    of the contraction that made it, or that it meets first where it is moved and not summed; by what the paths of several have
-    in common. Different reductions
-    of one kind for one parameter are told apart: the first that reaches the state has the plain name, others
-    are `params/l1/w#2` and so on. Two that follow each other on the way of one gradient (over one
+    A layer is named by the parameter's path in the state, without the name of the Python variable:
+    `state['params']['l1']['w']` is `params/l1/w`. A statistic is named by the state that keeps it (`opt/nu/l1/w`), or
+    `params/l1/w#statistic` if none does. An activation is named by the parameter of the contraction that made it, or by
+    the first parameter that it meets if it is moved and not summed; of several, by the common part of their paths.
+    Different reductions of one kind for one parameter get different names: the first that reaches the state has the
+    plain name, others are `params/l1/w#2` and so on. Two that follow each other on the way of one gradient (over one
     axis, then another) are one reduction, and so are two in different branches, of which a step does one.
 
     A parameter that loops go through piece by piece along its leading dimensions (`lax.scan` over
@@ -598,46 +577,47 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
 }
 
 def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
-  let summary = "let each rank train by itself, and average how far the ranks came every so many steps";
+  let summary = "convert a data-parallel step to local training with outer steps (local SGD, DiLoCo)";
   let description = [{
-    Makes of a data-parallel step one of local training (local SGD; DiLoCo with `outer=nesterov`). All-reduces of
-    gradients go: each rank updates its own parameters by its own gradient, a mean by the gradient, a sum by the
-    number of ranks times it. After every `every` steps the ranks average how far each has come, the *outer
-    gradient* `anchor - parameter`, and the outer optimizer moves the anchor by it, from where all go on:
+    Converts a data-parallel step to local training (local SGD; DiLoCo with `outer=nesterov`). All-reduces of gradients
+    are removed: each rank updates its own parameters by its own gradient, in place of a mean, or by the number of ranks
+    times its gradient, in place of a sum. After every `every` steps the ranks average their progress, the *outer
+    gradient* `anchor - parameter`; the outer optimizer moves the anchor by it, and all ranks continue from the anchor:
 
         sgd        a - lr d                                      lr = 1
         momentum   m' = momentum m + d,  a - lr m'               lr = 0.7, momentum = 0.9
         nesterov   m' = momentum m + d,  a - lr (momentum m' + d)
 
-    Parameters are written `outer=nesterov<lr=0.7 momentum=0.9>`, or as options of their own. `sgd`, plain
-    averaging, is the default: momentum goes up to `lr / (1 - momentum)` times as far as the ranks came.
+    Parameters are written `outer=nesterov<lr=0.7 momentum=0.9>`, or as options of their own. The default is `sgd`,
+    plain averaging. With momentum the anchor moves up to `lr / (1 - momentum)` times as far as the ranks did.
 
-    The arguments called as before hold the anchors, on which the ranks agree: an evaluation and a saved file
-    have the model of the last outer step. What is added is state, too, fed back and saved:
+    The arguments with the previous names hold the anchors, on which the ranks agree: an evaluation and a saved file
+    have the model of the last outer step. The following arguments are added; they are state, too, fed back and saved:
 
-    - `local['state']['params']['w']` of `state['params']['w']`: what each rank has, with a first dimension that counts
-      ranks; it begins as the anchor (`cgx.initial`). State that follows from gradients, such as the inner
-      optimizer's momentum, is each rank's own and called so, too.
+    - `local['state']['params']['w']`, for `state['params']['w']`, holds each rank's own parameter, with a first
+      dimension that counts ranks; it begins as the anchor (`cgx.initial`). State that depends on gradients, such as the
+      inner optimizer's momentum, becomes each rank's own, too, and gets such a name.
     - `outer_momentum['state']['params']['w']`, at least f32, from zero.
     - `local_steps`: inner steps since the last outer one. All ranks count alike, so that they take the branch
       together.
 
-    With `fragments=4` parameters are four fragments of about equal bytes, which take turns (Streaming DiLoCo): each is
-    averaged after every `every` steps, the first after a quarter of these, the last at their end, so that
-    a step sends a quarter of what it would.
+    With `fragments=4` parameters form four fragments of about equal bytes, which take turns (Streaming DiLoCo). Each is
+    averaged after every `every` steps, the first after a quarter of these, the last at their end, so that an outer step
+    sends a quarter of the bytes.
 
-    With `overlap` the exchange takes no time of the step's computing (delayed averaging): the outer gradient is
-    `anchor - parameter` as the step of the turn begins, a `cgx.start` with a condition, and is waited for at the end
-    of that step. What the rank did meanwhile stays: `parameter = anchor' + (parameter behind the inner step -
-    parameter before it)`. Ranks are not equal behind an outer step. Reductions of metrics move to the end of the step:
-    they run behind the outer gradient, and computing would wait for them.
+    With `overlap` the exchange takes no time of the step's computing (delayed averaging). The outer gradient is `anchor
+    - parameter` at the beginning of the step of its turn. It is sent by a `cgx.start` with a condition, transferred
+    while that step computes, and applied at its end. The rank keeps its progress meanwhile: `parameter = anchor' +
+    (parameter after the inner step - parameter before it)`. Ranks are therefore not equal after an outer step.
+    Reductions of metrics move to the end of the step: they run after the outer gradient, and computing would wait for
+    them.
 
-    With `axes=replica` a worker is all ranks that differ along other axes of the mesh (an island, as of HSDP): they
-    gather and scatter as before and share each parameter's anchor, and only what crosses `replica` has outer steps.
-    A reduction over both keeps the part that is inside of a worker.
+    With `axes=replica` a worker consists of all ranks that differ along other axes of the mesh (an island, as in HSDP):
+    its ranks gather and scatter as before and share each parameter's anchor, and only reductions across `replica`
+    become outer steps. A reduction over both keeps the part that is inside of a worker.
 
-    Metrics and statistics are reduced as before; results that were made of reduced gradients are averaged, and flags hold if they do on all ranks. With
-    `every=1` there is no branch and no counter.
+    Metrics and statistics are reduced as before. Results that were made of reduced gradients are averaged, and a flag
+    holds if it holds on all ranks. With `every=1` there is no branch and no counter.
 
     Precondition: none; an exported step is imported first. Gradients are all-reduced over the same ranks, or along
     `axes`, and parameters are whole on each worker.
@@ -669,13 +649,13 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"every", "every", "int64_t", "50", "Inner steps for each outer one">,
-    Option<"fragments", "fragments", "int64_t", "1", "Parts of the parameters that are averaged in turn">,
+    Option<"fragments", "fragments", "int64_t", "1", "Number of parts of the parameters that are averaged in turn">,
     Option<"overlap", "overlap", "bool", "false", "Exchange while the inner step computes">,
     ListOption<"axes", "axes", "std::string",
-      "Axes of the mesh between whose ranks there are outer steps; by default those over which all gradients are reduced">,
+      "Axes of the mesh across which there are outer steps; by default those over which all gradients are reduced">,
     Option<"outer", "outer", "std::string", "\"sgd\"", "Outer optimizer: sgd (plain averaging), momentum or nesterov">,
-    Option<"rate", "lr", "std::string", "\"\"", "Its learning rate; of sgd 1, of the others 0.7">,
-    Option<"momentum", "momentum", "std::string", "\"\"", "Momentum of momentum and nesterov; 0.9">
+    Option<"rate", "lr", "std::string", "\"\"", "Learning rate of the outer optimizer; by default 1 for sgd, 0.7 for the others">,
+    Option<"momentum", "momentum", "std::string", "\"\"", "Momentum of the outer optimizer, for momentum and nesterov; by default 0.9">
   ];
   let dependentDialects = ["::cgx::CgxDialect", "::cgx::stablehlo::StablehloDialect"];
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Decisions are made about tables of collectives and the layers that travel in them (cgx/layers), which
-// frameworks have as well. Passes make one of a program, and write what was decided into attributes.
+// Decisions are made about tables of collectives and their layers (cgx/layers), which frameworks have as
+// well. Passes make such a table of a program, and write the decisions into attributes.
 #ifndef CGX_PASSES_LAYERTABLE_H
 #define CGX_PASSES_LAYERTABLE_H
 
@@ -28,23 +28,23 @@ struct LayerTable {
   mlir::ModuleOp module;
   layers::Table table;
   llvm::SmallVector<CollectiveOpInterface> ops; ///< of the collectives of the table
-  /// The op of a collective of this table.
+  /// Returns the op of a collective of this table.
   CollectiveOpInterface getOp(const layers::Collective &collective) const {
     return ops[&collective - table.collectives.data()];
   }
 };
 
-/// An operand that has a layer, a type and a codec.
+/// Describes an operand that has a layer, a type and a codec.
 layers::Operand toLayerOperand(LayerAttr layer, mlir::RankedTensorType type, CodecAttrInterface codec);
 
 layers::Collective toLayerCollective(CollectiveOpInterface op);
 
 std::vector<std::vector<int64_t>> toLayerGroups(GroupsAttr groups);
 
-/// The mesh of a module; without axes, where it has none.
+/// Returns the mesh of a module; without axes, where it has none.
 layers::Mesh toLayerMesh(mlir::ModuleOp module);
 
-/// Says at the module what is in `diagnostics`.
+/// Emits `diagnostics` at the module.
 void emitAt(mlir::ModuleOp module, const layers::Diagnostics &diagnostics);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- Manifest.h - What a program communicates, in words --------*- C++ -*-===//
+//===-- Manifest.h - The manifest of a program -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,21 +19,22 @@ namespace cgx {
 #define GEN_PASS_DECL
 #include "cgx/Passes/Manifest.h.inc"
 
-/// On the module: the text of the manifest.
+/// An attribute of the module: the text of the manifest.
 inline constexpr llvm::StringLiteral manifestAttrName = "cgx_rt.manifest";
 
-/// Puts the manifest on the module; with or without what @main takes and returns. Fails after a diagnostic.
+/// Puts the manifest on the module, with or without the arguments and results of @main. Fails after a
+/// diagnostic.
 mlir::LogicalResult emitManifest(mlir::ModuleOp module, bool withSignature);
 
-/// The text of the manifest that the lowering left on the module; empty before.
+/// Returns the text of the manifest that the lowering left on the module; empty before.
 llvm::StringRef getManifest(mlir::ModuleOp module);
 
-/// The one function with a body, which is called main and consists of one block.
+/// Returns the one function with a body, which is called main and consists of one block.
 /// Emits an error where there is no such function.
 mlir::FailureOr<mlir::func::FuncOp> lookupMain(mlir::ModuleOp module);
 
-/// Whether an element type is stored in another one than it is computed in: floats of at most 8 bits and
-/// integers of 2 to 7.
+/// Returns whether an element type is stored in another type than it is computed in, as floats of at most 8
+/// bits and integers of 2 to 7 are.
 bool isNarrow(mlir::Type element);
 
 /// Registers the pass declared here.

@@ -1,4 +1,4 @@
-//===-- Manifest.td - What a program communicates, in words ---*- tablegen -*-===//
+//===-- Manifest.td - The manifest of a program -----------*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def EmitManifestPass : Pass<"cgx-emit-manifest", "::mlir::ModuleOp"> {
-  let summary = "Write down what the program takes, returns and communicates";
+  let summary = "Write the manifest: arguments, results and collectives";
   let description = [{
     Describes `@main` and every collective as JSON (schema in passes/README.md) and
     puts the text into the module's attribute `cgx_rt.manifest`, from which

@@ -29,8 +29,8 @@ class CgxRtDialect;
 #define GEN_PASS_DECL
 #include "cgx/Passes/Native.h.inc"
 
-/// On a function that main calls and that can be compiled apart from it: it refers to nothing of the module
-/// but functions of other libraries.
+/// An attribute of a function that main calls and that can be compiled apart from it: it refers to nothing of
+/// the module but functions of other libraries.
 inline constexpr llvm::StringLiteral outlinedAttrName = "cgx_rt.outlined";
 
 /// Appends the passes that take a per-rank program (imported; compressed or not) to the LLVM dialect, with

@@ -14,14 +14,14 @@ include "mlir/Pass/PassBase.td"
 def DropCallbacksPass : Pass<"cgx-drop-callbacks", "::mlir::ModuleOp"> {
   let summary = "Drop calls of the host that no result of the step needs";
   let description = [{
-    `jax.debug.print`, `jax.debug.callback` and `io_callback` are custom calls of the Python process that
-    exported the step, which is gone when native code runs. Those whose results nobody uses are dropped, with one
-    warning for all; with them go the tokens that order them, also from the signature of `@main`, where
-    `cgx.feeds` counts what is left. Programs that go back to their framework keep them: this belongs to the
-    lowering.
+    `jax.debug.print`, `jax.debug.callback` and `io_callback` are custom calls of the Python process that exported the
+    step, which does not exist when native code runs. Calls whose results are unused are dropped, with one warning for
+    all of them. The tokens that order them are dropped as well, also from the signature of `@main`, where `cgx.feeds`
+    then counts the remaining arguments. Programs that return to their framework keep such calls: this pass belongs to
+    the native lowering.
 
-    Precondition: a per-rank program. Postcondition: tokens are left only where a call is whose result is
-    used, and which the lowering refuses.
+    Precondition: a per-rank program. Postcondition: tokens are left only at calls whose results are used, and which the
+    lowering rejects.
 
     Input:
     ```mlir
@@ -39,17 +39,17 @@ def DropCallbacksPass : Pass<"cgx-drop-callbacks", "::mlir::ModuleOp"> {
 }
 
 def ExpandOperationsPass : Pass<"cgx-expand-operations", "::mlir::ModuleOp"> {
-  let summary = "Write operations in terms of others";
+  let summary = "Expand operations into simpler ones";
   let description = [{
-    Batch normalization is written out, `dot`, `einsum` and `torch_index_select` become the products and gathers that
-    they stand for, `ragged_dot` a product of operands that are zero outside of each group, and dynamic operations whose
-    operands turn out to be constants their static forms. Sums and products of narrow types are computed in f32 or i32,
-    sums of f16 and bf16 in f32, and rounded once. Constants behind the text (`dense_resource`) are brought into it. Of custom
-    calls, annotations for XLA become their operand, and `mhlo.topk` and `ApproxTopK` what XLA computes
-    for them on CPUs.
+    Batch normalization is expanded. `dot`, `einsum` and `torch_index_select` become the products and gathers that they
+    stand for, `ragged_dot` a product of operands that are zero outside of each group, and dynamic operations with
+    constant operands their static forms. Sums and products of narrow types are computed in f32 or i32, sums of f16 and
+    bf16 in f32, and rounded once. Constants after the text (`dense_resource`) are moved into it. Custom calls that only
+    annotate for XLA become their operand, and `mhlo.topk` and `ApproxTopK` the operations that XLA computes for them on
+    CPUs.
 
-    Precondition: StableHLO. Postcondition: the same values from fewer kinds of operations. What cannot be
-    expanded stays.
+    Precondition: StableHLO. Postcondition: the same values from fewer kinds of operations. Operations that
+    cannot be expanded stay.
 
     Input:
     ```mlir
@@ -64,10 +64,10 @@ def ExpandOperationsPass : Pass<"cgx-expand-operations", "::mlir::ModuleOp"> {
 }
 
 def CallLibrariesPass : Pass<"cgx-call-libraries", "::mlir::ModuleOp"> {
-  let summary = "Have the runtime's libraries factorize matrices and transform signals";
+  let summary = "Call the runtime's libraries to factorize matrices and transform signals";
   let description = [{
     `stablehlo.cholesky`, `triangular_solve` and `fft`, and the custom calls for LAPACK that JAX prints for CPUs,
-    become calls of the runtime, which has OpenBLAS and KISS FFT. Batches are one call. Where a matrix is not positive
+    become calls of the runtime, which has OpenBLAS and KISS FFT. A batch is one call. Where a matrix is not positive
     definite, the result of `cholesky` is NaN, as JAX has it.
 
     Precondition: StableHLO. Postcondition: none of these with elements of f32, f64 or complex
@@ -89,10 +89,9 @@ def CallLibrariesPass : Pass<"cgx-call-libraries", "::mlir::ModuleOp"> {
 def ExpandComplexPass : Pass<"cgx-expand-complex", "::mlir::ModuleOp"> {
   let summary = "Compute with complex numbers as pairs of real ones";
   let description = [{
-    Each complex tensor becomes two, of its real and its imaginary parts, so that what follows, from BLAS to
-    vectorized loops, knows real numbers only. Where a step takes or returns complex numbers, and for the
-    runtime's libraries, both parts of a number lie side by side: `tensor<4xcomplex<f32>>` is
-    `tensor<4x2xf32>`, which in memory is the same.
+    Each complex tensor becomes two, of its real and its imaginary parts, so that all later passes, from BLAS to
+    vectorized loops, see real numbers only. In arguments and results of the step, and for the runtime's libraries, both
+    parts of a number lie side by side: `tensor<4xcomplex<f32>>` is `tensor<4x2xf32>`, which is the same in memory.
 
     Precondition: one function @main; no collective of complex numbers. Postcondition: no complex type. If an
     operation has no real form, one error lists all of them.
@@ -163,11 +162,11 @@ def StablehloToLinalgPass : Pass<"cgx-stablehlo-to-linalg", "::mlir::ModuleOp"> 
 def LowerCollectivesPass : Pass<"cgx-lower-collectives", "::mlir::ModuleOp"> {
   let summary = "Turn collectives into runtime calls in destination style";
   let description = [{
-    An all-reduce, a broadcast and a permute replace their operand in place; bufferization
-    inserts a copy where the operand is still needed, and the seventeenth in one place in a row has one. Other collectives write to a new buffer. A start and
-    its wait both name the buffers, which nobody else uses between the two.
-    Of the explicit form, payloads become byte tensors: the payloads of all chunks at equal distance, that of
-    chunk 0, the largest.
+    An all-reduce, a broadcast and a permute replace their operand in place. Bufferization inserts a copy where the
+    operand is still needed; after sixteen collectives in one place, the next one gets a copy, too. Other collectives
+    write to a new buffer. A start and its wait both name the buffers, which nothing else uses between the two. In the
+    explicit form, payloads become byte tensors. The payloads of all chunks have equal strides, the size of chunk 0,
+    which is the largest.
 
     Precondition: tensors of static shape. Postcondition: no operation or type of the
     cgx dialect.
@@ -210,9 +209,8 @@ def MatmulToBlasPass : Pass<"cgx-matmul-to-blas", "::mlir::ModuleOp"> {
 def FuseElementwisePass : Pass<"cgx-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "Fuse elementwise operations into one loop";
   let description = [{
-    A producer goes into its consumer where that saves a trip through memory and repeats no
-    expensive work: it has one use, or it is cheap; and the consumer's loop is not longer than its own,
-    or it only moves data.
+    A producer is fused into its consumer where that saves a trip through memory and repeats no expensive work: it has
+    one use, or it is cheap; and the consumer's loop is not longer than its own, or it only moves data.
 
     Precondition: linalg on tensors. Postcondition: the same values.
 
@@ -229,14 +227,14 @@ def FuseElementwisePass : Pass<"cgx-fuse-elementwise", "::mlir::ModuleOp"> {
 }
 
 def CarryLoopValuesPass : Pass<"cgx-carry-loop-values", "::mlir::ModuleOp"> {
-  let summary = "Leave what a loop carries in the buffers where the next iteration looks for it";
+  let summary = "Write the values that a loop carries to the buffers that the next iteration reads";
   let description = [{
-    One-shot bufferization gives each value that a loop carries one buffer, and wants every iteration to leave
-    the next value there. This pass says so. A value that is a view of something carried is copied
-    first, because that buffer may be overwritten before it is read (two values that change places).
+    One-shot bufferization gives each value that a loop carries one buffer, and requires every iteration to leave the
+    next value there. This pass makes that explicit. A value that is a view of a carried one is copied first, because
+    that buffer may be overwritten before it is read (two values that change places).
 
-    Precondition: `scf.while` on tensors. Postcondition: every tensor that its body yields is
-    what the loop carries at that position, or was materialized into it.
+    Precondition: `scf.while` on tensors. Postcondition: every tensor that its body yields is the value that the loop
+    carries at that position, or was materialized into it.
 
     Input:
     ```mlir
@@ -258,11 +256,11 @@ def CarryLoopValuesPass : Pass<"cgx-carry-loop-values", "::mlir::ModuleOp"> {
 }
 
 def SeparateEmptyTensorsPass : Pass<"cgx-separate-empty-tensors", "::mlir::ModuleOp"> {
-  let summary = "Give each use of uninitialized memory its own";
+  let summary = "Give each use of uninitialized memory a tensor of its own";
   let description = [{
-    A `tensor.empty` that several operations begin with is memory that they share: bufferization compares all that
-    is computed in it with all that reads it, in time that grows with the cube of both, and does not see all of the
-    readers behind a region.
+    A `tensor.empty` that several operations begin with is memory that they share. Bufferization compares all values
+    that are computed in it with all ops that read it, in time that grows with the cube of their number, and misses some
+    readers in regions.
 
     Precondition: none. Postcondition: each `tensor.empty` has at most one use.
 
@@ -283,10 +281,10 @@ def SeparateEmptyTensorsPass : Pass<"cgx-separate-empty-tensors", "::mlir::Modul
 }
 
 def ComputeInSlicesPass : Pass<"cgx-compute-in-slices", "::mlir::ModuleOp"> {
-  let summary = "Compute what goes into a slice in its place";
+  let summary = "Compute tensors that go into a slice in its place";
   let description = [{
-    Upstream's `--eliminate-empty-tensors`, which compares all values of a step with each other, where there is
-    something to find: an operation that puts one tensor into a slice of another.
+    Runs upstream's `--eliminate-empty-tensors`, which compares all values of a step with each other, only where it can
+    have an effect: at an operation that puts one tensor into a slice of another.
 
     Precondition: none. Postcondition: the same values.
 
@@ -403,8 +401,8 @@ def ExpandCopiesPass : Pass<"cgx-expand-copies", "::mlir::ModuleOp"> {
 def VectorizeReductionsPass : Pass<"cgx-vectorize-reductions", "::mlir::ModuleOp"> {
   let summary = "Reduce rows in lanes, in an order that the shape alone decides";
   let description = [{
-    Sums, products, maxima and minima of floats whose last loop runs over neighbours in memory: element k of a
-    row goes to lane k mod 16, then the lanes are combined as a tree, then what is left of the row follows.
+    Rewrites sums, products, maxima and minima of floats whose last loop runs over neighbours in memory: element k of a
+    row goes to lane k mod 16, then the lanes are combined as a tree, then the remaining elements of the row follow.
     Reductions of other loops keep the order of the elements.
 
     Precondition: linalg on buffers. Postcondition: those reductions are loops over vectors.
@@ -430,8 +428,8 @@ def VectorizeReductionsPass : Pass<"cgx-vectorize-reductions", "::mlir::ModuleOp
 def KeepRoundingsPass : Pass<"cgx-keep-roundings", "::mlir::ModuleOp"> {
   let summary = "Round after each operation of f16 and bf16";
   let description = [{
-    MLIR computes f16 and bf16 in f32, and allows canonicalization to leave out a rounding whose result is made f32
-    again. The bits would then depend on which operations share a loop. This pass takes that permission back: an
+    MLIR computes f16 and bf16 in f32, and allows canonicalization to drop a rounding whose result is extended to f32
+    again. The bits would then depend on which operations share a loop. This pass withdraws that permission: an
     operation has the same bits wherever it stands, those of XLA with `--xla_allow_excess_precision=false`.
 
     Precondition: arithmetic in f32 between `arith.extf` and `arith.truncf`. Postcondition: no pass may
@@ -474,10 +472,10 @@ def ApproximateMathPass : Pass<"cgx-approximate-math", "::mlir::ModuleOp"> {
 def OutlineLoopsPass : Pass<"cgx-outline-loops", "::mlir::ModuleOp"> {
   let summary = "Move loop nests into functions of their own, equal ones into one";
   let description = [{
-    LLVM takes more than linear time for a function, and a step is one function of thousands of loop nests. Each
-    nest that calls nothing becomes a function: what it reads from around it is its parameters, constants are
+    LLVM takes more than linear time for a function, and a step is one function of thousands of loop nests. Each nest
+    that calls nothing becomes a function: the values that it reads from around it become parameters, and constants are
     repeated inside. Nests that differ in their buffers only, as those of repeated layers do, share a function.
-    Parameters that overlap no other parameter say so to LLVM.
+    Parameters that overlap no other parameter are marked so for LLVM.
 
     Precondition: main after `cgx-plan-memory`, with loops of `scf` and calls of the runtime. Postcondition: loops
     that are left in main call functions.

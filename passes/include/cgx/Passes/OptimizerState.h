@@ -1,4 +1,4 @@
-//===-- OptimizerState.h - what a step keeps of a parameter -----*- C++ -*-===//
+//===-- OptimizerState.h - the optimizer state of a parameter --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,9 +24,9 @@ namespace cgx {
 
 class StepState;
 
-/// Finds, in a per-rank program, the arguments that hold a parameter and its moments: those whose next values
-/// take the elements of the reduced gradient one by one, in their order. And the one, a single number, that
-/// is its learning rate.
+/// Finds, in a per-rank program, the arguments that hold a parameter and its moments, which are those whose
+/// next values take the elements of the reduced gradient one by one, in their order. Also finds the argument,
+/// a single number, that is its learning rate.
 ///
 ///     %r = all_reduce(%g)                       layer "w"
 ///     %m1 = 0.9 %m + %r                         feeds m: it adds gradients up, the first moment
@@ -39,18 +39,18 @@ public:
 
   using EmitError = std::function<mlir::InFlightDiagnostic()>;
 
-  /// By kind, the arguments for the layer of an operand whose result is `reduced`, of those kinds that
-  /// `codec` reads; others are null. Fails, with an error that says what was looked for, where one is not
-  /// there.
+  /// The arguments by kind of state. `find` returns them for the layer of an operand whose result is
+  /// `reduced`: those of the kinds that `codec` reads, while others are null. It fails, with an error that
+  /// says what was looked for, where one is missing.
   using Arguments = std::array<mlir::Value, CGX_KEPT_COUNT>;
   mlir::FailureOr<Arguments> find(mlir::Value reduced, LayerAttr layer, CodecAttrInterface codec,
                                   const EmitError &emitError) const;
 
 private:
   mlir::Value getNextValue(unsigned argument) const;
-  /// For messages; "none" of no arguments.
+  /// Returns names for messages; "none" for no arguments.
   std::string getNames(llvm::ArrayRef<unsigned> arguments) const;
-  /// Those of these values that are next values, as the numbers of their arguments in rising order.
+  /// Returns, in rising order, the arguments whose next value is one of these values.
   llvm::SmallVector<unsigned> getUpdated(const llvm::DenseSet<mlir::Value> &values) const;
 
   mlir::Block *entry; ///< of the step

@@ -1,4 +1,4 @@
-//===-- RankValues.h - what each rank computes from its number --*- C++ -*-===//
+//===-- RankValues.h - values computed from the number of the rank -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,9 +19,9 @@
 
 namespace cgx {
 
-/// Evaluates integers that depend on nothing but the number of the rank, for every rank: offsets of its
-/// pieces, its positions along the axes of the mesh. A frontend spells them as products, remainders or
-/// tables, with guards against indices below zero; to compute them is to recognize every spelling.
+/// Evaluates integers that depend only on the number of the rank, for every rank: offsets of its pieces, and
+/// its positions along the axes of the mesh. Frontends write them as products, remainders or tables, with
+/// guards against negative indices; evaluating them recognizes every spelling.
 class RankValues {
 public:
   /// The elements of a tensor in row-major order, on each rank.
@@ -30,7 +30,7 @@ public:
     explicit Integers(std::vector<llvm::APInt> uniform) : byRank{std::move(uniform)} {}
     explicit Integers(std::vector<std::vector<llvm::APInt>> byRank) : byRank(std::move(byRank)) {}
 
-    /// All ranks have the same; the elements are stored once.
+    /// Returns whether all ranks have the same elements, which are stored once.
     bool isUniform() const { return byRank.size() == 1; }
     llvm::ArrayRef<llvm::APInt> of(int64_t rank) const { return byRank[isUniform() ? 0 : rank]; }
 
@@ -42,15 +42,15 @@ public:
 
   int64_t getNumRanks() const { return numRanks; }
 
-  /// Null where `value` is no small tensor of integers or depends on more than the number of the rank.
-  /// What is found is kept: a value is evaluated once.
+  /// Evaluates a value. Returns null if `value` is no small tensor of integers or depends on more than the
+  /// number of the rank. Results are kept: a value is evaluated once.
   const Integers *get(mlir::Value value);
 
-  /// The result of an op of such operands, given them; null where it cannot be evaluated. Nothing is kept: in
-  /// another round of a loop the operands may be others.
+  /// Returns the result of an op of such operands, given them; null where it cannot be evaluated. Nothing is
+  /// kept: in another round of a loop the operands may be others.
   std::optional<Integers> evaluate(mlir::Operation *op, llvm::ArrayRef<const Integers *> operands) const;
 
-  /// A scalar as a number, on one rank; null for a rank that the module does not have.
+  /// Returns a scalar as a number, on one rank; nothing for a rank that the module does not have.
   std::optional<int64_t> getScalar(mlir::Value value, int64_t rank);
 
 private:

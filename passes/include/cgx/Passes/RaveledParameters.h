@@ -29,12 +29,12 @@ class RaveledParameters {
 public:
   explicit RaveledParameters(mlir::func::FuncOp step);
 
-  /// The rank of the parameters that most elements of a layer are of. Nothing where no argument of the step
-  /// is called so.
+  /// Returns the rank of the parameters that most elements of a layer are of. Nothing where no argument of
+  /// the step is called so.
   std::optional<int64_t> getRank(llvm::StringRef layer) const;
 
 private:
-  /// Elements of an argument by the rank of what they are.
+  /// The numbers of elements of an argument, by the rank of their parameters.
   using Elements = std::map<int64_t, int64_t>;
 
   struct Parameter {

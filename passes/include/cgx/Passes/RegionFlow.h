@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loops, branches and manual computations tell by `RegionBranchOpInterface` which values go where. What a
-// pass asks of that stands here, so that none of them knows one kind of loop from another.
+// Loops, branches and manual computations tell by `RegionBranchOpInterface` which values go where. The
+// queries that passes need are answered here, so that no pass depends on a kind of loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,31 +18,33 @@
 
 namespace cgx {
 
-/// Values that an op with regions passes on together: what it takes to the arguments of a region, what a
-/// region returns to the arguments of the next one or to the results.
+/// Values that an op with regions passes on together: from the op to the arguments of a region, or from the
+/// end of a region to the arguments of the next one or to the results.
 struct RegionEdge {
   llvm::SmallVector<mlir::Value> from;
   llvm::SmallVector<mlir::Value> to;
-  bool isEntry = false; ///< From the operands.
-  bool isBack = false;  ///< From one round of a loop to the next.
+  bool isEntry = false; ///< from the operands
+  bool isBack = false;  ///< from one round of a loop to the next
 };
 
-/// All of an op, those from its operands first; empty for ops whose regions say how elements are computed.
+/// Returns all edges of an op, those from its operands first; empty for ops whose regions say how elements
+/// are computed.
 llvm::SmallVector<RegionEdge> getRegionEdges(mlir::Operation *op);
 
-/// What may become `value`, the argument of a region or the result of an op with regions: what the op takes
-/// first, then what its regions return. Empty for other values.
+/// Returns the values that may become `value`, the argument of a region or the result of an op with regions:
+/// first those that the op takes, then those that its regions return. Empty for other values.
 llvm::SmallVector<mlir::Value> getIncomingValues(mlir::Value value);
 
-/// What `use` may become: arguments of regions and results. Empty if its op does not pass it on.
+/// Returns the values that `use` may become: arguments of regions and results. Empty if its op does not pass
+/// it on.
 llvm::SmallVector<mlir::Value> getOutgoingValues(mlir::OpOperand &use);
 
-/// What decides which region of `op` runs next, and whether one does: operands of it and of the ends of its
-/// regions that go nowhere.
+/// Returns the values that decide which region of `op` runs next, and whether one does: operands of the op
+/// and of its regions' terminators that are not passed on.
 llvm::SmallVector<mlir::Value> getDecidingValues(mlir::Operation *op);
 
-/// The one value from outside that `value` always is, if all ways through the op with regions lead to it:
-/// a loop hands it from round to round as it is, all branches return it. `value` itself if there is none.
+/// Returns the one value from outside that `value` always is, if all ways through the op with regions lead to
+/// it: a loop hands it from round to round as it is, all branches return it. `value` itself if there is none.
 mlir::Value throughRegions(mlir::Value value);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- Report.h - What travels, for programs -------------------*- C++ -*-===//
+//===-- Report.h - The report of a module ----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,10 +13,10 @@
 
 namespace cgx {
 
-/// For people, or for programs.
+/// The form of a report, for people or for programs.
 enum class ReportFormat { Text, Json };
 
-/// What `--cgx-report` prints of a module.
+/// Writes the report of a module, as `--cgx-report` prints it.
 void writeReport(mlir::ModuleOp module, ReportFormat format, llvm::raw_ostream &os);
 
 } // namespace cgx

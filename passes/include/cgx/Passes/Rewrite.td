@@ -14,10 +14,9 @@ include "mlir/Pass/PassBase.td"
 def EnsurePerRankPass : Pass<"cgx-ensure-per-rank", "::mlir::ModuleOp"> {
   let summary = "imports a step, unless it is a program of cgx collectives already";
   let description = [{
-    Runs the pipeline `cgx-import` on a module without cgx collectives. A module
-    that has some was imported before or was written by hand, and says of its
-    arguments what its author knows of them: without `cgx.sharding`, nothing,
-    and an import must not add that they are equal on all ranks.
+    Runs the pipeline `cgx-import` on a module without cgx collectives. A module that has some was imported before or
+    was written by hand, and has what its author knows about its arguments: without `cgx.sharding` nothing is known of
+    them, and an import must not claim that they are equal on all ranks.
 
     Precondition: an exported step, or a per-rank program.
     Postcondition: a per-rank program.
@@ -32,28 +31,24 @@ def EnsurePerRankPass : Pass<"cgx-ensure-per-rank", "::mlir::ModuleOp"> {
     Output: the same.
   }];
   let options = [
-    Option<"scatter", "scatter", "bool", "true", "Reduce to a rank no more than the slice that it keeps">
+    Option<"scatter", "scatter", "bool", "true", "Reduce only the slice that each rank keeps">
   ];
 }
 
 def SetRanksPass : Pass<"cgx-set-ranks", "::mlir::ModuleOp"> {
-  let summary = "makes of a data-parallel step one for another number of ranks";
+  let summary = "converts a data-parallel step to another number of ranks";
   let description = [{
-    `--cgx-set-ranks=8` (short for `ranks=8`) takes a step that was exported for
-    4 devices to 8 ranks, without another export. Each rank goes on to take as
-    many samples as before, so that the batch of all ranks together grows. What
-    is averaged stays a mean: the constants that divide sums by the number of
-    ranks are replaced, also where the loss was averaged before it was
-    differentiated. A remark counts them.
+    `--cgx-set-ranks=8` (short for `ranks=8`) converts a step that was exported for 4 devices to 8 ranks, without
+    another export. Each rank takes as many samples as before, so that the batch of all ranks together grows. Means stay
+    means: the constants that divide sums by the number of ranks are replaced, also where the loss was averaged before
+    it was differentiated. A remark counts them.
 
-    Refused, with the op or argument, is what has another meaning or shape on
-    other ranks: a collective that is no all_reduce over all ranks, a sum of
-    floating-point numbers that is not divided by the number of ranks, the
-    number of the rank, state that is split over the ranks, a mesh of several
-    axes. What each rank has of its own after `cgx-local-steps` is no such
-    state: both orders give the same training, or, where a number that divides
-    a sum may divide a local gradient as well, the second one is refused. Other constants of the script, such as a global batch size that was
-    written into the loss, cannot be told from numbers that stay.
+    Rejected, with the op or argument, is everything that has another meaning or shape on other ranks: a collective that
+    is no all_reduce over all ranks, a sum of floating-point numbers that is not divided by the number of ranks, the
+    number of the rank, state that is split over the ranks, a mesh of several axes. State that each rank has of its own
+    after `cgx-local-steps` is accepted: both orders of the two passes give the same training. The second order is
+    rejected where a number that divides a sum may divide a local gradient as well. Other constants of the script, such
+    as a global batch size that was written into the loss, cannot be told from numbers that stay.
 
     Precondition: an exported step, or a per-rank program.
     Postcondition: a per-rank program for `ranks` ranks.
@@ -74,33 +69,29 @@ def SetRanksPass : Pass<"cgx-set-ranks", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"ranks", "ranks", "int64_t", "0", "How many ranks the step is to run on">
+    Option<"ranks", "ranks", "int64_t", "0", "Number of ranks that the step is to run on">
   ];
 }
 
 def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
   let summary = "removes reductions of values that all ranks already hold";
   let description = [{
-    A value is *replicated* along an axis of the mesh if ranks that differ only
-    along that axis hold the same. Reducing it along such axes needs no
-    communication:
+    A value is *replicated* along an axis of the mesh if ranks that differ only along that axis hold the same value.
+    Reducing it along such axes needs no communication:
 
         all_reduce sum(x)            over N ranks  ->  x * N
         all_reduce mean|max|min(x)                 ->  x
         broadcast(x)                               ->  x
 
-    JAX writes such reductions: under `shard_map(check_vma=True)` the gradient
-    of a replicated parameter is reduced in the backward pass, and the `pmean`
-    of the training script reduces it again. Removing the second halves the
-    traffic of the step.
+    JAX writes such reductions: under `shard_map(check_vma=True)` the gradient of a replicated parameter is reduced in
+    the backward pass, and the `pmean` of the training script reduces it again. Removing the second halves the wire
+    bytes of the step.
 
-    Replicated are constants, results of collectives along the axes of their
-    groups, and whatever is computed from replicated values by ops without
-    effects. Arguments are not, whatever their `cgx.sharding` says: under
-    `shard_map(check_vma=False)` devices may begin with different values, and
-    the user's mean is what brings them together. The number of the rank and
-    random numbers without a key are not. What a loop carries is replicated
-    if all that comes in is; what leaves a branch or a loop, if its condition is, too.
+    Constants are replicated, results of collectives along the axes of their groups, and all values that ops without
+    effects compute from replicated ones. Arguments are not, whatever their `cgx.sharding` says: under
+    `shard_map(check_vma=False)` devices may begin with different values, and the user's mean makes them equal. The
+    number of the rank, and random numbers without a key, are not replicated. A value that a loop carries is replicated
+    if all of its incoming values are; results of a branch or a loop, if its condition is, too.
 
     Precondition: a per-rank program. Where the module has no `cgx.mesh`, its
     `cgx.num_ranks` ranks are one axis.
@@ -132,10 +123,9 @@ def WarnOfRepeatedSumsPass : Pass<"cgx-warn-of-repeated-sums", "::mlir::ModuleOp
     `pmean` of it is the mean of N equal values: the gradient stays the sum, N
     times what the script means. It trains, with N times the learning rate.
 
-    Warns where the operand of a sum, labelled a gradient, is equal on the ranks
-    of its groups and keeps the elements of a sum over the same groups. A loss
-    that was divided by N before it was differentiated makes the first sum the
-    mean already: nothing is said then, since the second one does no harm.
+    Warns where the operand of a sum, labelled a gradient, is equal on the ranks of its groups and keeps the elements of
+    a sum over the same groups. If a loss was divided by N before it was differentiated, the first sum is the mean
+    already, and the second one does no harm: there is no warning.
 
     Precondition: a per-rank program with labels, before `cgx-fold-replicated`
     takes the second reduction away.
@@ -155,11 +145,10 @@ def WarnOfRepeatedSumsPass : Pass<"cgx-warn-of-repeated-sums", "::mlir::ModuleOp
 def WarnOfDivergencePass : Pass<"cgx-warn-of-divergence", "::mlir::ModuleOp"> {
   let summary = "warns of replicated state that is computed from a rank's own data";
   let description = [{
-    A step whose author forgot the `pmean` of the gradients runs, and each rank
-    trains on its own part of the data; `shard_map(check_vma=False)` does not
-    object. Warns where a result that feeds state is said to be equal on all
-    ranks, but depends on an argument that is split by a way that passes no
-    collective. What passes one counts as equal: whatever is reported is certain.
+    A step whose author forgot the `pmean` of the gradients runs, and each rank trains on its own part of the data;
+    `shard_map(check_vma=False)` does not object. Warns where a result that feeds state is declared equal on all ranks,
+    but depends on a split argument without a collective between. The result of a collective counts as equal, so that
+    every warning is certain.
 
     Precondition: a per-rank program.
     Postcondition: the same.
@@ -180,20 +169,19 @@ def WarnOfDivergencePass : Pass<"cgx-warn-of-divergence", "::mlir::ModuleOp"> {
 def CheckControlFlowPass : Pass<"cgx-check-control-flow", "::mlir::ModuleOp"> {
   let summary = "warns of collectives that only some ranks of a group may reach";
   let description = [{
-    A collective in a branch or a loop is reached by those ranks for which the condition holds. If it
-    holds on some ranks of a group only, these wait for the others: the job hangs, perhaps at a step that
-    no test has reached. So the condition must be equal on all ranks of the group: computed from
-    arguments that are replicated along the axes of the group, or from results of collectives over them.
+    A collective in a branch or a loop is reached by the ranks for which the condition holds. If it holds on only some
+    ranks of a group, these wait for the others: the job may deadlock, perhaps at a step that no test has reached. So
+    the condition must be equal on all ranks of the group: computed from arguments that are replicated along the axes of
+    the group, or from results of collectives over them.
 
-    For each `stablehlo.while`, `if` and `case` that holds collectives and whose condition is not known
-    to be so, one diagnostic names the collective, the axes of the mesh along which ranks may differ, and, as
-    notes, the condition and the value that makes it differ. The knowledge is that of `cgx-fold-replicated`.
-    Counters, step numbers and losses that were reduced are equal; the position along one axis of the mesh is,
-    along the others.
+    For each `stablehlo.while`, `if` and `case` that contains collectives and whose condition is not known to be equal,
+    one diagnostic names the collective, the axes of the mesh along which ranks may differ, and, as notes, the condition
+    and the value that makes it differ. The analysis is that of `cgx-fold-replicated`. Counters, step numbers and
+    reduced losses are equal; the position along one axis of the mesh is equal along the others.
 
-    Precondition: a per-rank program, whose arguments say by `cgx.sharding` how they are split. Without
-    it, single integers are taken to be equal on all ranks, and so is state whose next value is; of another
-    argument nothing is known.
+    Precondition: a per-rank program, whose arguments have `cgx.sharding` where they are split. Without it, single
+    integers are taken to be equal on all ranks, and so is state whose next value is; nothing is known of other
+    arguments.
     Postcondition: the same module.
 
     Input: `%loss` is computed from the rank's own part of the batch.
@@ -210,25 +198,25 @@ def CheckControlFlowPass : Pass<"cgx-check-control-flow", "::mlir::ModuleOp"> {
     mesh...", with notes on `%big` and on the argument `batch['x']`.
   }];
   let options = [
-    Option<"action", "action", "std::string", "\"warn\"", "What to do about one: warn, error, or ignore">
+    Option<"action", "action", "std::string", "\"warn\"", "Response to such a collective: warn, error, or ignore">
   ];
 }
 
 def CheckActivationsPass : Pass<"cgx-check-activations", "::mlir::ModuleOp"> {
-  let summary = "warns where activations travel that weights should";
+  let summary = "warns where activations are communicated and weights should be";
   let description = [{
-    Where one axis of the mesh splits the batch and the weights (FSDP), each rank gathers weights and goes on
-    with its part of the batch. A partitioner that is free to choose may gather the activations, or sum up
-    products of them over the ranks: with few samples that is cheaper, with a real batch it is not, and
-    what travels then cannot be compressed as weights and gradients can.
+    If one axis of the mesh splits the batch and the weights (FSDP), each rank gathers weights and computes on its part
+    of the batch. A free partitioner may gather the activations instead, or sum products of them over the ranks. That is
+    cheaper with few samples, but not with a real batch, and activations cannot be compressed as weights and gradients
+    can.
 
-    Looks for activations in `cgx.all_gather`, `cgx.all_reduce` and `cgx.reduce_scatter` along an axis that splits
-    arguments that are data, which are multiplied by a weight that the same axis splits, or were. Where a weight is
-    gathered along such an axis, is updated, and no gradient of it is reduced, it looks for those in
-    `cgx.all_to_all`, too. One warning has their bytes, and as notes the weights.
+    Looks for activations in `cgx.all_gather`, `cgx.all_reduce` and `cgx.reduce_scatter` along an axis that splits data
+    arguments, if these activations are, or were, multiplied by a weight that the same axis splits. If a weight is
+    gathered along such an axis and updated, and no gradient of it is reduced, `cgx.all_to_all` is searched, too. One
+    warning gives their bytes, and notes name the weights.
 
-    An axis that splits samples inside, as sequences, is one of model parallelism, and of its activations nothing is
-    said. Samples lie along the first dimension of data, or along that which an axis of no weight splits.
+    An axis that splits within samples, such as sequences, is one of model parallelism, and causes no warning. Samples
+    lie along the first dimension of data, or along the one that an axis of no weight splits.
 
     Precondition: a per-rank program with labels.
     Postcondition: the same module.
@@ -247,14 +235,14 @@ def CheckActivationsPass : Pass<"cgx-check-activations", "::mlir::ModuleOp"> {
 def SplitStackedLayersPass : Pass<"cgx-split-stacked-layers", "::mlir::ModuleOp"> {
   let summary = "makes each layer of a stack an operand of its own, where a plan or the user asks";
   let description = [{
-    With `lax.scan` over layers, the weights of all layers are one parameter, whose first dimension counts
-    them. It has one name and one codec. Where `plan` has no entry for such a parameter but entries
-    for its layers, `params/blocks/w[0]`, `params/blocks/w[1]` and so on, or where its name matches a pattern of
-    `layers`, the operand becomes one operand for each, in the same collective: they travel together, each with
-    its codec, and are measured one by one by `cgx-run --profile`, which is how such a plan comes about.
+    With `lax.scan` over layers, the weights of all layers are one parameter, whose first dimension counts layers. It
+    has one name and one codec. If `plan` has no entry for such a parameter but entries for its layers,
+    `params/blocks/w[0]`, `params/blocks/w[1]` and so on, or if its name matches a pattern of `layers`, the operand
+    becomes one operand for each layer, in the same collective. They travel together, each with its codec, and `cgx-run
+    --profile` measures them one by one, which is how such a plan is made.
 
-    Split are operands of `cgx.all_reduce`, and of `cgx.all_gather` and `cgx.reduce_scatter` along another
-    dimension than the first, whose layer has the shape of a stack.
+    Operands of `cgx.all_reduce` are split, and operands of `cgx.all_gather` and `cgx.reduce_scatter` along another
+    dimension than the first, if their layer has the shape of a stack.
 
     Precondition: collectives have layers (`cgx-label-layers`), and were not merged.
     Postcondition: the operands are those that the plan names.
@@ -284,29 +272,28 @@ def SplitStackedLayersPass : Pass<"cgx-split-stacked-layers", "::mlir::ModuleOp"
 }
 
 def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
-  let summary = "decides which operands must stay exact, and says why";
+  let summary = "decides which operands must stay uncompressed, and records the reason";
   let description = [{
-    Small tensors and vectors (biases, scales of normalizations) lose accuracy
-    and save nothing; metrics and losses are numbers that people read. For each
-    operand of each collective, writes why it must stay exact, or "" if it may
-    be compressed, into `exact_reasons`. In this order:
+    Small tensors and vectors (biases, scales of normalizations) lose accuracy and save nothing; metrics and losses are
+    numbers that people read. For each operand of each collective, writes into `exact_reasons` why it must stay
+    uncompressed, or "" if it may be compressed. The reasons, in this order:
 
     - its layer's name matches a pattern of `exclude`
-    - its kind is not among `kinds`, nor one that it is some of: tokens that are dispatched, and gradients of
-      activations, are activations; without `kinds`, not gradient, nor a kind that `plan` has codecs for
+    - its kind is not among `kinds`, nor covered by one of them (dispatched tokens, and gradients of activations, are
+      activations); without `kinds`, it is no gradient, nor a kind that `plan` has codecs for
     - its parameter has fewer than `min-rank` dimensions (a bias [16, 1, 1] has one; a matrix of
       one column has two); without a parameter's
       shape, the operand's dimensions other than 1 count (JAX reduces the
       gradient of a bias as `1x128`)
     - it has fewer than `min-elements` elements
 
-    A vector that holds several parameters (FSDP's flat buffers, raveled gradients) has the rank of those that most of
-    its elements are of: of the arguments that its name stands for, `params` for `params/w` and `params/b`, or,
-    where state itself is such a vector, of the matrices that the step makes of it. Vectors among them travel as the
-    rest does.
+    A vector that holds several parameters (FSDP's flat buffers, raveled gradients) has the rank of the parameters that
+    most of its elements belong to. These are the arguments that its name stands for, `params` for `params/w` and
+    `params/b`, or, where state itself is such a vector, the matrices that the step makes of it. 1-D parameters in such
+    a vector are compressed with the rest.
 
-    Of stacked layers, rank and elements of each count: twelve norm scales in one `12x768`
-    tensor stay exact as they would one by one.
+    The rank and elements of a stack are those of each layer: twelve norm scales in one `12x768` tensor stay
+    uncompressed, as they would one by one.
 
     A pattern matches a whole name; `*` and `?` match `/` as well, `[a-z]` and
     `{w,b}` are understood. A pattern that matches no layer is a warning.
@@ -327,34 +314,30 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"kinds", "kinds", "std::string",
-               "What may be compressed: gradient and outer_gradient (default), weight, other, activation or some of it">,
-    ListOption<"exclude", "exclude", "std::string", "Names of layers that stay exact, as globs">,
-    Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan: without kinds, those that it has codecs for">,
-    Option<"minElements", "min-elements", "int64_t", "::cgx::layers::FilterOptions().minElements", "Smaller operands stay exact">,
-    Option<"minRank", "min-rank", "int64_t", "::cgx::layers::FilterOptions().minRank", "Parameters of fewer dimensions stay exact">
+               "Kinds that may be compressed: gradient and outer_gradient (default), weight, other, activation or a kind that it covers">,
+    ListOption<"exclude", "exclude", "std::string", "Names of layers that stay uncompressed, as globs">,
+    Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan: without kinds, the kinds that it has codecs for">,
+    Option<"minElements", "min-elements", "int64_t", "::cgx::layers::FilterOptions().minElements", "Smaller operands stay uncompressed">,
+    Option<"minRank", "min-rank", "int64_t", "::cgx::layers::FilterOptions().minRank", "Parameters of fewer dimensions stay uncompressed">
   ];
 }
 
 def KeepReplicasAlikePass : Pass<"cgx-keep-replicas-alike", "::mlir::ModuleOp"> {
-  let summary = "keeps exact what would make ranks differ that hold the same";
+  let summary = "leaves operands uncompressed whose codec would make replicas differ";
   let description = [{
-    What ranks hold alike before a step they hold alike after it, with codecs
-    as without. All-reduces, all-gathers and broadcasts give the ranks of a
-    group the same bits, since a rank's own part is decoded like the others'.
-    Where a permute, an all_to_all or a reduce_scatter goes into what all ranks
-    are to hold alike, such as a mean that a ring of permutes adds up, a rank's
-    own part passes no codec, and every rank would get another sum.
+    State that is equal on ranks before a step must be equal after it, with codecs as without. All-reduces, all-gathers
+    and broadcasts give the ranks of a group the same bits, since a rank's own part is decoded like the others'.
+    Permutes, all_to_alls and reduce_scatters do not: if one contributes to a value that all ranks must hold alike, such
+    as a mean that a ring of permutes adds up, a rank's own part is not encoded, and every rank would get another sum.
 
-    For each result of the step that is declared replicated along axes of the
-    mesh (`cgx.sharding`) and is not proved to be so, follows back what it is
-    computed from as far as that is not replicated either, and writes into the
-    `exact_reasons` of such collectives on the way why they stay exact. Of
-    results that are no state, and of state with an entry for each rank (`pmap`),
-    which may be copies of one model, that concerns gradients only.
+    For each result of the step that is declared replicated along axes of the mesh (`cgx.sharding`) and is not proved to
+    be so, follows the values back that it is computed from, as far as these are not proved replicated either, and marks
+    such collectives on the way, in `exact_reasons`, to stay uncompressed. For results that are no state, and for state
+    with an entry for each rank (`pmap`), which may be copies of one model, only gradients are marked.
 
     Precondition: collectives have layers and `exact_reasons`.
-    Postcondition: whatever codecs operands without a reason get, results are
-    equal on the ranks on which they are without.
+    Postcondition: whatever codecs operands without a reason get, results are equal on the ranks on which they are equal
+    without codecs.
 
     Input: of a ring over two ranks, which adds its own gradient to the other's.
     ```mlir
@@ -370,55 +353,52 @@ def KeepReplicasAlikePass : Pass<"cgx-keep-replicas-alike", "::mlir::ModuleOp"> 
 }
 
 def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
-  let summary = "gives every operand that may be compressed its codec: the same, or that of a plan";
+  let summary = "assigns a codec to every operand that may be compressed: one for all, or those of a plan";
   let description = [{
-    Replaces the codecs of all collectives: operands whose `exact_reasons` is
-    "" get the codec of the options, the others `#cgx.identity`. Where the codec
-    cannot encode an operand, because of its element type, its shape or the
-    collective, the operand stays exact and the reason is written down.
+    Replaces the codecs of all collectives: operands whose `exact_reasons` is "" get the codec of the options, the
+    others `#cgx.identity`. If the codec cannot encode an operand, because of its element type, its shape or the
+    collective, the operand stays uncompressed and the reason is recorded.
 
-    A parameter that is not given has the default of the family's attribute, which
-    parses `codec` and its parameters: `codec=quantize bits=8` and
-    `codec=quantize<bits=8>` are `#cgx.quantize<bits = 8>`. There is an option for each
-    parameter of the table of codecs. A format of `cast` stands for that: `codec=mxfp4`.
+    A parameter that is not given has the default of the family's attribute, which parses `codec` and its parameters:
+    `codec=quantize bits=8` and `codec=quantize<bits=8>` are `#cgx.quantize<bits = 8>`. There is an option for each
+    parameter of the table of codecs. A format of `cast` stands for the codec: `codec=mxfp4`.
 
-    `back-codec` is parsed like `codec`, and makes of both a `#cgx.two_way`.
+    `back-codec` is parsed like `codec`; the two form a `#cgx.two_way`.
 
-    There is an option for the codec of each kind of layers, too, `gradient`, `outer-gradient`, `weight`, `activation`,
-    `dispatch`, `combine` and `other`, in words: `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize.
-    `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples` of a kind stand among its words:
-    `activation='bits=3 delta=f32 samples=4096'` is `#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>`.
-    The options of these names are, like `codec`, of kinds that have none of their own. Of weights, `delta` has no
-    `samples`: `weight='bits=4 delta=bf16'` sends what changed of each rank's part since it was last gathered, and the
-    attribute counts the runs of the gather in a step. One in a loop or branch that runs as often as the step decides
-    stays exact.
+    There is also an option for the codec of each kind of layers: `gradient`, `outer-gradient`, `weight`, `activation`,
+    `dispatch`, `combine` and `other`. Its value is a list of words, as in `weight='quantize bits=8 bucket=1024'`. If no
+    codec is named, the parameters are those of `quantize`: `weight=bits=8`. `error-feedback`, `error-feedback-decay`,
+    `back-codec`, `delta` and `samples` of a kind are among its words: `activation='bits=3 delta=f32 samples=4096'` is
+    `#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>`. The separate options of these names, like
+    `codec`, apply to kinds without a codec of their own. For weights, `delta` has no `samples`: `weight='bits=4
+    delta=bf16'` sends the change of each rank's part since it was last gathered, and the attribute counts the runs of
+    the gather in a step. A gather in a loop or branch whose number of runs is known only at run time stays
+    uncompressed.
 
-    `activation` is said of tokens, too, of what travels to experts (`dispatch`) and back (`combine`), unless these
-    have codecs of their own, and all three of both directions: `dispatch-gradient`, `combine-gradient`, then
-    `activation-gradient` say what the backward pass has instead. Changes alone (`delta`) are those of forward activations:
-    what has no codec besides stays exact. A codec that no operand is of the kind of is a
-    warning.
+    `activation` also applies to tokens on their way to experts (`dispatch`) and back (`combine`), unless these have
+    codecs of their own. All three apply to both passes, unless `dispatch-gradient`, `combine-gradient` and, after
+    these, `activation-gradient` give the backward pass a codec of its own. Changes without a codec (`delta` alone)
+    apply to forward activations only; other operands of the kind stay uncompressed. A codec of a kind that no operand
+    has is a warning.
 
-    `along` has codecs of kinds for collectives whose groups lie along given axes of the mesh, and no others: 8 bits inside of
-    a host and 4 between hosts, where sharded gradients are scattered inside and summed up between, are
-    `along="shard<gradient=bits=8> host<gradient=bits=4>"`. Several words of a codec stand in quotes, or in the brackets of
-    a family: `along='host<weight="bits=4 delta=bf16">'`. Groups along several axes at once are `host+shard<...>`. An axis
-    along which nothing travels is a warning.
+    `along` gives codecs of kinds to collectives whose groups lie along given axes of the mesh, and to no others. If
+    sharded gradients are scattered within a host and summed between hosts, 8 bits within and 4 between are
+    `along="shard<gradient=bits=8> host<gradient=bits=4>"`. A codec of several words is quoted, or in the brackets of a
+    family: `along='host<weight="bits=4 delta=bf16">'`. Groups along several axes at once are `host+shard<...>`. An axis
+    along which nothing is communicated is a warning.
 
-    `bucket=row` makes a bucket of each row, so that no scale is shared by two: the last dimension of what one rank
-    gets of the operand. That is what `dispatch` and `combine` have where they name no bucket, a scale for each token.
+    `bucket=row` makes a block of each row, so that no two rows share a scale; a row is the last dimension of the part
+    of the operand that one rank gets. It is the default of `dispatch` and `combine`: a scale for each token.
 
-    With `plan`, a file that `cgx-plan solve` wrote, each layer has a codec of its
-    own, and the options for one codec are not read; `error-feedback` is added to codecs
-    without. The plan must be of this program: that a layer is missing on either side,
-    or has another size or element type, is an error that lists all differences. An operand
-    that must stay exact does so whatever the plan says.
+    With `plan`, a file that `cgx-plan solve` wrote, each layer has a codec of its own, and the options for one codec
+    are ignored; `error-feedback` is added to codecs without. The plan must be of this program: one error lists all
+    layers that are missing on either side, or have another size or element type. An operand that must stay uncompressed
+    does so whatever the plan says.
 
     Precondition: `cgx-filter-layers`; a collective without `exact_reasons`
     may be compressed throughout.
-    Postcondition: an operand has a codec other than identity if and only if its
-    `exact_reasons` is "" and the options name such a codec. Of an operand that the plan
-    leaves exact, that is the reason.
+    Postcondition: an operand has a codec other than identity if and only if its `exact_reasons` is "" and the options
+    name such a codec. If the plan leaves an operand uncompressed, that is the reason.
 
     Input:
     ```mlir
@@ -437,13 +417,13 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"codec", "codec", "std::string", "::cgx::layers::CodecOptions().codec",
            "Codec family, with its parameters in angle brackets or as options of their names">,
     Option<"backCodec", "back-codec", "std::string", "\"\"",
-           "Codec of what an all-reduce sends back, with its parameters in angle brackets; the same if left out">,
+           "Codec of the results that an all-reduce sends back, with its parameters in angle brackets; by default that of `codec`">,
     Option<"along", "along", "std::string", "\"\"",
            "Codecs of kinds along axes of the mesh: shard<gradient=bits=8> host<gradient=bits=4>">,
     Option<"errorFeedback", "error-feedback", "std::string", "::cgx::layers::CodecOptions().errorFeedback",
-           "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,
+           "Error feedback, by the type of the residual: none, f32, bf16 or int8">,
     Option<"decay", "error-feedback-decay", "double", "::cgx::layers::CodecOptions().decay",
-           "The share of a loss that is made up for, above 0 and up to 1">
+           "Share of an encoding error that error feedback corrects, above 0 and up to 1">
   ];
   let dependentDialects = ["::cgx::CgxDialect"];
 }
@@ -459,16 +439,16 @@ def FindPipelinesPass : Pass<"cgx-find-pipelines", "::mlir::ModuleOp"> {
         stage 2             | f0 | f1 | f2 | f3 |    backward: pairs [[1, 0], [2, 1]]
 
     A *forward edge* is a permute of an activation in a loop, whose result goes into its operand a round later. It is
-    called `pipeline/forward`, that of a second pipeline `pipeline#2/forward`. A *backward edge* is such a permute in
-    another loop of as many rounds, which depends on results of the first, with the pairs of the forward edge turned
-    around and an operand of the same type: `pipeline/backward`, of kind `activation_gradient`. So each direction has a
-    codec of its own. One forward and one backward at a time (1F1B), both are in one loop: then the backward edge is the
-    one that depends on what the other one handed on, which does not depend on it.
+    called `pipeline/forward`, that of a second pipeline `pipeline#2/forward`. A *backward edge*, `pipeline/backward` of
+    kind `activation_gradient`, is such a permute in another loop of as many rounds, which depends on results of the
+    first loop, with the pairs of the forward edge reversed and an operand of the same type. So each direction has a
+    codec of its own. In a schedule of one forward and one backward at a time (1F1B), both are in one loop; the backward
+    edge is then the one that depends on the result of the other, and not the reverse.
 
-    A permute around a ring sends from the last stage to the first, too. A pair is dropped where nothing that the target
-    computes depends on what it gets, since all that reads it chooses something else on that rank
-    (`select(rank == 0, microbatch, arrived)`), and where the source sends zeros, which is what a rank gets that is no
-    target. Results are the same, bit for bit.
+    A permute around a ring also sends from the last stage to the first. A pair is dropped if nothing that the target
+    computes depends on its message, since all ops that read it choose something else on that rank (`select(rank == 0,
+    microbatch, arrived)`). It is dropped, too, if the source sends zeros: a rank that is no target gets zeros anyway.
+    Results are bitwise equal.
 
     Precondition: collectives have layers (`cgx-label-layers`).
     Postcondition: the same program; edges have names and kinds.
@@ -490,30 +470,30 @@ def FindPipelinesPass : Pass<"cgx-find-pipelines", "::mlir::ModuleOp"> {
 }
 
 def SilenceBubblesPass : Pass<"cgx-silence-bubbles", "::mlir::ModuleOp"> {
-  let summary = "lets edges of a pipeline send nothing in ticks in which there is nothing to send";
+  let summary = "removes the messages of a pipeline in ticks that have nothing to send";
   let description = [{
-    Before its first microbatch and behind its last one, a stage of a pipeline computes all the same, and its permutes
-    hand on what it computed of nothing. Nobody needs that.
+    Before its first microbatch and after its last one, a stage of a pipeline computes on meaningless values, and its
+    permutes send the results. These messages are not needed.
 
         stage 0   | f0 | f1 | f2 | f3 | .. | .. |              . is a bubble
-        stage 1   | .. | f0 | f1 | f2 | f3 | .. |              edge 0 -> 1 sends behind ticks 0 to 3
-        stage 2   | .. | .. | f0 | f1 | f2 | f3 |              edge 1 -> 2 sends behind ticks 1 to 4
+        stage 1   | .. | f0 | f1 | f2 | f3 | .. |              edge 0 -> 1 sends after ticks 0 to 3
+        stage 2   | .. | .. | f0 | f1 | f2 | f3 |              edge 1 -> 2 sends after ticks 1 to 4
 
-    The pass runs the step on nothing but numbers of ranks and rounds of loops, for all ranks at once. So it knows what
-    is chosen in which tick, and what is zero: the gradient of a loss that is not counted, and all that is computed from it
-    by sums and products. Then it goes back from what the step returns, from the last tick to the first, to what that
-    needs. A pair sends nothing in a run
-    - in which the source would send zeros, which is what a target gets that gets nothing, or
-    - in which nothing that the step returns depends on what the target gets: all that reads it chooses something
-      else there, multiplies it by zeros, hands it on where it is not needed either, or is written over. The loop must
-      begin with zeros there, so that a stage meets no other value than it does in its first tick.
+    The pass runs the step on the numbers of ranks and of loop rounds alone, for all ranks at once. So it knows which
+    value is chosen in which tick, and which values are zero: the gradient of a loss that is not counted, and all sums
+    and products of such zeros. Then it goes back from the results of the step, from the last tick to the first, and
+    finds the values that they need. A pair sends nothing in a run
+    - in which the source would send zeros: a target without a message gets zeros anyway, or
+    - in which no result of the step depends on the message: all ops that read it choose something else there, multiply
+      it by zeros, hand it on where it is not needed either, or overwrite it. The loop must begin with zeros there, so
+      that a stage sees no other value than in its first tick.
 
-    A pair that never sends is dropped, and `sends` of the permute says in which runs the others do. Ranks count runs, and both ends of a pair know
-    of each other without a message. Results are the same, bit for bit but for the sign of zeros, as long as what
-    stages compute of zeros is finite: a product of a zero and an infinity counts as zero.
+    A pair that never sends is dropped; the attribute `sends` of the permute lists the runs in which the others do.
+    Ranks count runs, so that both ends of a pair agree without a message. Results are bitwise equal except for the sign
+    of zeros, as long as stages compute finite values from zeros: a product of a zero and an infinity counts as zero.
 
-    Nothing changes where the number of ticks depends on data, where permutes stand in branches, where choices depend
-    on more than ranks and ticks, and where the step is too long to be run (8 million ops in all ticks together).
+    The pass changes nothing if the number of ticks depends on data, if permutes stand in branches, if choices depend on
+    more than ranks and ticks, or if the step is too long to be run (8 million ops in all ticks together).
 
     Precondition: `cgx-find-pipelines`, which drops pairs around which nothing ever goes; permutes are not started yet.
     Postcondition: the same program; permutes in loops have `sends` where some pair sends nothing in some run.
@@ -532,25 +512,25 @@ def SilenceBubblesPass : Pass<"cgx-silence-bubbles", "::mlir::ModuleOp"> {
 }
 
 def CarrySampleIdsPass : Pass<"cgx-carry-sample-ids", "::mlir::ModuleOp"> {
-  let summary = "sends with activations, of which changes are sent, the ids of their samples";
+  let summary = "sends sample ids with activations whose changes are sent";
   let description = [{
-    A codec of changes (`#cgx.delta`) needs the id of the sample that each row of the operand is of. An argument of the
-    step has the ids of the batch, one i32 for each sample: `sample-ids`, or the one called `ids`, `id`, `sample_ids` or
-    `sample_id`. Data whose first dimension is as long, and split over the same axes, is the batch.
+    A codec of changes (`#cgx.delta`) needs the id of the sample that each row of the operand belongs to. An argument of
+    the step holds the ids of the batch, one i32 for each sample: `sample-ids`, or the one called `ids`, `id`,
+    `sample_ids` or `sample_id`. Data whose first dimension is as long, and split over the same axes, is the batch.
 
-    The pass follows each operand back to the batch, and the dimension that counts samples with it. What is done to that
-    dimension is done to the ids as well: microbatches are cut by the same reshape, chosen by the same `dynamic_slice`,
-    and a stage's choice between its own microbatch and what arrived is made for the ids, too. Loops carry ids beside
-    activations, and permutes send them, as a last operand, exactly: four bytes a sample. So ids need not be
-    computed from the schedule, and a receiver has them whatever the sender's were. Rows of no sample, such
-    as the zeros before the first tick, have ids below zero.
+    The pass follows each operand back to the batch, and the dimension that counts samples with it. All ops on that
+    dimension are applied to the ids as well: microbatches are cut by the same reshape, chosen by the same
+    `dynamic_slice`, and a stage's choice between its own microbatch and the one that arrived is made for the ids, too.
+    Loops carry ids beside activations, and permutes send them uncompressed, as a last operand: four bytes a sample. So
+    ids need not be computed from the schedule, and a receiver has those of the sender. Rows of no sample, such as the
+    zeros before the first tick, have ids below zero.
 
-    Ids only say whose change a row is. Were they wrong, both ends would still agree, bit for bit, and changes be
-    larger.
+    Ids only tell which sample a change belongs to. If they were wrong, both ends would still agree, bit for bit, and
+    only the changes would be larger.
 
-    Where positions of the batch do not map to themselves (a sum over the batch, samples shuffled by other samples, an
-    op that cannot be followed), the pass fails and names the op. So it does where there is no argument with ids, where
-    the dimension of samples is not the operand's first, and where a permute without changes stands on the way.
+    If positions of the batch do not map to themselves (a sum over the batch, samples shuffled by other samples, an op
+    that cannot be followed), the pass fails and names the op. It also fails if there is no argument with ids, if the
+    dimension of samples is not the operand's first, and if a permute without changes stands on the way.
 
     Precondition: `cgx-assign-codecs`; permutes are not started yet.
     Postcondition: a permute with a codec of changes has ids as its last operand.
@@ -575,24 +555,23 @@ def CarrySampleIdsPass : Pass<"cgx-carry-sample-ids", "::mlir::ModuleOp"> {
 }
 
 def ReduceProductsPass : Pass<"cgx-reduce-products", "::mlir::ModuleOp"> {
-  let summary = "reduce the products that are made of a gradient, where they are fewer bytes than it";
+  let summary = "reduces products of a gradient instead of the gradient, where they have fewer bytes";
   let description = [{
-    Weights with low-rank adapters are `w = base + a b`. A partitioner reduces the gradient of `w`, which is as large
-    as `w`, and each rank makes of it the gradients of both factors, which are as large as these. The pass makes
+    Weights with low-rank adapters are `w = base + a b`. A partitioner reduces the gradient of `w`, which is as large as
+    `w`, and each rank computes from it the gradients of both factors, which are as small as these. The pass computes
     them first, and reduces them:
 
         (sum G_r) b^T   =   sum (G_r b^T)      of ranks r, where b is the same on all of them
 
-    A gradient that is all-reduced by a sum or a mean is taken out if all that is made of it are
-    `stablehlo.dot_general` with factors that ranks hold alike, through nothing but transposes, reshapes, negations and
-    constant factors, and if the products are fewer bytes together, as they are without codecs. Where it is used
-    otherwise, too, it has to travel as a whole, and stays.
+    A gradient that is all-reduced by a sum or a mean is replaced if it is used only in `stablehlo.dot_general` with
+    factors that ranks hold alike, through transposes, reshapes, negations and constant factors, and if the products
+    together have fewer uncompressed bytes. A gradient with other uses stays, since it must be reduced as a whole.
 
-    That factors are the same on all ranks is proved from no more than that the step, given state that all
-    ranks hold alike, hands on state that all ranks hold alike.
+    Factors are proved to be equal on all ranks from one assumption only: state is equal on all ranks if the step, given
+    equal state, returns equal state.
 
-    Floats are added in another order, also where nothing is compressed, as in `cgx-combine-reductions`. Each product is
-    a layer with the name of its parameter, which `cgx-label-layers` finds.
+    Floats are added in another order, also without compression, as in `cgx-combine-reductions`. Each product is a layer
+    with the name of its parameter, which `cgx-label-layers` finds.
 
     Precondition: a per-rank program with labels.
     Postcondition: the same; no such all-reduce is left.
@@ -615,32 +594,31 @@ def ReduceProductsPass : Pass<"cgx-reduce-products", "::mlir::ModuleOp"> {
 }
 
 def UnscaleGradientsPass : Pass<"cgx-unscale-gradients", "::mlir::ModuleOp"> {
-  let summary = "reduce gradients without the scale of their loss, where error feedback keeps of them what is lost";
+  let summary = "reduces gradients without their loss scale, where error feedback keeps a residual of them";
   let description = [{
-    A loss that is multiplied by a scale, so that gradients of f16 do not vanish, gives gradients in units of
-    that scale, and the step divides them by it once they are reduced. What error feedback keeps of them is then
-    in units of the scale of one step, while the next one may have another: after a scale of 1024 has become 16,
-    what is made up for is 64 times too large. The pass divides before the reduction instead:
+    A loss that is multiplied by a scale, so that gradients of f16 do not vanish, gives gradients in units of that
+    scale, and the step divides them by it after their reduction. The residual of error feedback is then in units of the
+    scale of one step, while the next one may have another: after a scale of 1024 has become 16, the correction is 64
+    times too large. The pass divides before the reduction instead:
 
         (sum x_r) / s   =   sum (x_r / s)       of ranks r, where s is the same on all of them
 
-    What travels, and what is kept of it, is the gradient itself. Who else reads the reduction (a test for
-    infinity) reads it multiplied by the scale again. Gradients of f16 would vanish without their scale, so they
-    travel as f32: the same bytes of codecs of a few bits, while the report then counts the raw bytes of f32.
-    bf16 has the exponents of f32, and stays.
+    The gradient itself is then sent, and its own residual kept. Other users of the reduction (a test for infinity) get
+    it multiplied by the scale again. Gradients of f16 would vanish without their scale, so they are sent as f32. With
+    codecs of a few bits the wire bytes stay equal, while the report counts the uncompressed bytes of f32. bf16 has the
+    exponents of f32, and stays.
 
-    The other way, to keep the scale and to multiply what is kept by the new scale over the old one, would
-    need the old one in every checkpoint.
+    The alternative, to keep the scale and to multiply the residual by the new scale over the old one, would need the
+    old scale in every checkpoint.
 
-    *The scale* of an operand is a number that is computed from a single float that the step is given and does
-    not hand on as it is, with which the operand was computed, too, and by which the result is divided, or
-    multiplied with its reciprocal, with nothing between but converts, reshapes, transposes and constant factors.
+    *The scale* of an operand is a number computed from a single float argument that the step does not return unchanged.
+    The operand was computed with it, too, and the result is divided by it, or multiplied by its reciprocal, with only
+    converts, reshapes, transposes and constant factors between.
 
-    That it is the same on all ranks is proved from no more than that the step, given state that all ranks hold
-    alike, hands on state that all ranks hold alike. A scale that is computed from what the step is given
-    anew each time, from each rank's own gradients, or from the reduction itself, is left where it is, and so is
-    one behind a codec that casts to few exponents (f16, fp8), for which gradients need it;
-    `cgx-warn-of-lost-residuals` says so.
+    The scale is proved to be equal on all ranks from one assumption only: state is equal on all ranks if the step,
+    given equal state, returns equal state. The pass leaves a scale in place that is computed from arguments that are
+    given anew each time, from each rank's own gradients, or from the reduction itself, and one with a codec that casts
+    to few exponents (f16, fp8), for which gradients need it; `cgx-warn-of-lost-residuals` then warns.
 
     Precondition: `cgx-assign-codecs` gave each operand a codec.
     Postcondition: no all-reduce or reduce-scatter with error feedback is divided by such a scale.
@@ -662,11 +640,10 @@ def UnscaleGradientsPass : Pass<"cgx-unscale-gradients", "::mlir::ModuleOp"> {
 }
 
 def WarnOfLostResidualsPass : Pass<"cgx-warn-of-lost-residuals", "::mlir::ModuleOp"> {
-  let summary = "warns where error feedback does not make up for what encoding lost";
+  let summary = "warns where error feedback does not correct encoding errors";
   let description = [{
-    With error feedback, what a step applied and the residual are together the
-    sum of the gradients that it was given, as long as every result of the
-    collective is applied, in units that stay the same. Warns, once each, where
+    With error feedback, the updates that a step applied plus the residual are the sum of the gradients that it was
+    given, as long as every result of the collective is applied, in units that stay the same. Warns, once each, where
 
     - a condition leaves a step out (`where(isfinite(...))`,
       `optax.apply_if_finite`): on one side of it nothing of the results goes
@@ -694,21 +671,19 @@ def WarnOfLostResidualsPass : Pass<"cgx-warn-of-lost-residuals", "::mlir::Module
 }
 
 def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"> {
-  let summary = "warns, with the cure, where nothing is compressed, and of gradients of f64";
+  let summary = "warns where nothing is compressed, and of f64 gradients, and says what to do";
   let description = [{
-    Says in one sentence what `cgx-report` shows row by row, when it is not what
-    one compresses a step for:
+    Warns, in one sentence, of cases that `cgx-report` shows row by row:
 
     - the step is for one device, or has no collective;
     - no operand of a collective is a gradient;
-    - gradients travel, and each has a reason to stay exact;
+    - gradients are communicated, and each has a reason to stay uncompressed;
     - some gradients are of f64, which no codec takes.
 
-    A codec that is exact because somebody asked for it gives no reason, and no
-    warning.
+    A codec `identity` that the user asked for is no reason for a warning.
 
     Precondition: `cgx-filter-layers` and `cgx-assign-codecs` gave each operand a
-    codec, or a reason to be exact.
+    codec, or a reason to stay uncompressed.
     Postcondition: the same.
 
     Input:
@@ -717,56 +692,54 @@ def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"
         : tensor<128xf32>
     ```
     Output: the same, and the warning "nothing is compressed, though 1 gradient
-    travels: 1-D parameter (1); min-rank=1 takes vectors, too". With `identity`,
-    where somebody asked for that codec and for no other, nothing: who does
-    knows. That a step has no collective at all is said in any case.
+    travels: 1-D parameter (1); min-rank=1 takes vectors, too". With `identity`, which says that the user asked for that
+    codec and for no other, there is no such warning. A step without any collective causes one in any case.
   }];
   let options = [
-    Option<"identity", "identity", "bool", "false", "The user asked for nothing to be compressed">
+    Option<"identity", "identity", "bool", "false", "The user asked to compress nothing">
   ];
 }
 
 def ReuseGathersPass : Pass<"cgx-reuse-gathers", "::mlir::ModuleOp"> {
-  let summary = "keeps what was gathered, where it would be gathered again";
+  let summary = "keeps gathered values that would be gathered again";
   let description = [{
-    Fully sharded training (FSDP, ZeRO-3) gathers the weights of a layer before the layer runs forward, forgets
-    them, and gathers them again before it runs backward: JAX writes that as `jax.checkpoint` around a gather, which
-    becomes a second `cgx.all_gather` behind an `optimization_barrier`. With memory to spare, the first one serves
-    both, and a third of the traffic of a step does not take place.
+    Fully sharded training (FSDP, ZeRO-3) gathers the weights of a layer before its forward pass, frees them, and
+    gathers them again before its backward pass. JAX writes that as `jax.checkpoint` around a gather, which becomes a
+    second `cgx.all_gather` after an `optimization_barrier`. With memory to spare, the first gather serves both, which
+    saves a third of the wire bytes of a step.
 
         forward   gather w1 | l1 | gather w2 | l2 | loss
         backward                                       | l2 | decode w1 | l1
         kept                |--------- w1 --------------------------|
 
-    Of a compressed gather the payloads of all ranks are kept, at 8 bits a quarter of the weights in f32: the later
-    gathers stay, exchange nothing, and decode them again (`decodes_again`). Where payloads are not shorter than the
-    value, of exact gathers and of small ones, the value is kept and the later gathers go; so it is of gathers
-    that send changes (`#cgx.delta`), whose payloads say nothing without the messages.
+    Of a compressed gather, the payloads of all ranks are kept, at 8 bits a quarter of the weights in f32: the later
+    gathers stay, exchange nothing, and decode them again (`decodes_again`). The value is kept, and later gathers are
+    erased, where payloads are not shorter than the value, as with uncompressed gathers and small ones, and for gathers
+    that send changes (`#cgx.delta`), whose payloads cannot be decoded without the earlier messages.
 
-    The same are gathers of one block with equal groups, dimension and codecs, and with the same operands through barriers and
-    equal reshapes, slices, transpositions and conversions.
+    Two gathers of one block are the same if they have equal groups, dimension and codecs, and the same operands through
+    barriers and equal reshapes, slices, transpositions and conversions.
 
-    Where layers are stacked, and both passes are loops over them (`lax.scan`), each trip gathers a slice of the
-    stacked weights. The first loop then carries one value more, the gathered values of its trips, and the second
-    takes its slice of that in place of its gathers. It must be certain that both read the same slices: of a tensor
-    that neither loop changes, at indices that go up or down by one and stay inside of it, from loops of one block
-    that count from a constant to a constant. One loop may gather the slice as it is, and the other its reshape
-    without the one before its dimensions. Of loops the values are kept, also of compressed gathers.
+    If layers are stacked, and both passes are loops over them (`lax.scan`), each trip gathers a slice of the stacked
+    weights. The first loop then carries one value more, the gathered values of its trips, and the second takes its
+    slice of that in place of its gathers. Both must certainly read the same slices: of a tensor that neither loop
+    changes, at indices that go up or down by one and stay in range, in loops of one block that count from a constant to
+    a constant. One loop may gather the slice as it is, and the other its reshape without the leading dimension of size
+    1. For loops the values are kept, also of compressed gathers.
 
         forward   i = 0 .. n-1:  w[i] = gather(slice(w, i)) | kept[i] = w[i] | layer
         backward  i = 0 .. n-1:  w[n-1-i] = kept[n-1-i]     | layer
 
-    `memory` bounds the bytes that a rank keeps. What saves most
-    bytes on the wire for its bytes in memory is kept first; of equals, what is gathered last, since it is kept for
-    the shortest time.
+    `memory` bounds the bytes that a rank keeps. Gathers that save the most wire bytes per byte of memory are kept
+    first; among equals, the last one is, since it is kept for the shortest time.
 
-    A codec that rounds at random rounds each gather by itself; the backward pass then sees the very weights of the
-    forward pass. With other codecs, results are the same, bit for bit.
+    A codec with stochastic rounding rounds each gather independently; with this pass, the backward pass uses the very
+    weights of the forward pass. With other codecs, results are bitwise equal.
 
     Precondition: codecs are assigned, no explicit form.
-    Postcondition: a gather that serves for others has `cgx.reuses`, their number, and `keeps_payloads` where these
-    are kept; one that serves for gathers of later loops has `cgx.loop_reuses`, how many of these are such, and
-    `cgx.kept_trips`, how many values are kept. `cgx-report` says what that saves and keeps.
+    Postcondition: a gather that replaces others has `cgx.reuses`, their number, and `keeps_payloads` where payloads are
+    kept; one that replaces gathers of later loops has `cgx.loop_reuses`, the number of those, and `cgx.kept_trips`, the
+    number of values that are kept. `cgx-report` shows the bytes saved and kept.
 
     Input:
     ```mlir
@@ -796,14 +769,13 @@ def GroupCollectivesPass : Pass<"cgx-group-collectives", "::mlir::ModuleOp"> {
   let description = [{
     Every exchange pays the latency of its messages, however small they are.
     All-reduces of one block that have the same groups, reduction and algorithm
-    and do not depend on each other become one variadic all-reduce, in program
+    and do not depend on each other become one variadic all-reduce, a fusion group, in program
     order, as long as the operands together stay within `group-bytes`. Codecs
     and layers stay with their operands; the new collective takes the smallest
     id.
 
-    Ops of a block in which something was merged are ordered by the number of
-    collectives before them, so that the operands of a group come before it and
-    the users behind.
+    Ops of a block in which something was merged are ordered by the number of collectives before them, so that the
+    operands of a fusion group come before it and the users after it.
 
     Precondition: none; usually codecs are assigned.
     Postcondition: no two all-reduces of a block could be merged within `group-bytes`,
@@ -822,20 +794,20 @@ def GroupCollectivesPass : Pass<"cgx-group-collectives", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"groupBytes", "group-bytes", "uint64_t", "4194304",
-           "Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing">
+           "Uncompressed bytes that a fusion group may hold; larger operands travel alone, 0 merges nothing">
   ];
 }
 
 def GroupAsAvailablePass : Pass<"cgx-group-as-available", "::mlir::ModuleOp"> {
   let summary = "merges small all-reduces whose operands become available one after the other";
   let description = [{
-    First of the three passes of `cgx-overlap-collectives`. Merges all-reduces as `cgx-group-collectives`
-    does, but in the order in which their operands become available: the backward pass makes the
-    gradient of the last layer first, and a group starts when its last gradient is there. A reduction that needs
-    one of a group closes that group.
+    This is the first of the three passes of `cgx-overlap-collectives`. It merges all-reduces as `cgx-group-collectives`
+    does, but in the order in which their operands become available: the backward pass computes the gradient of the last
+    layer first, and a fusion group starts when its last gradient is available. A reduction that needs one of a group
+    closes that group.
 
-    Ops of a block in which something was merged are ordered by the collectives that they need, so that the
-    operands of a group come before it and the users behind.
+    Ops of a block in which something was merged are ordered by the collectives that they need, so that the operands of
+    a fusion group come before it and the users after it.
 
     Precondition: none; usually codecs are assigned.
     Postcondition: no two all-reduces of a block could be merged within `group-bytes`, taking them in the
@@ -861,20 +833,20 @@ def GroupAsAvailablePass : Pass<"cgx-group-as-available", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"groupBytes", "group-bytes", "uint64_t", "524288",
-           "Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing">
+           "Uncompressed bytes that a fusion group may hold; larger operands travel alone, 0 merges nothing">
   ];
 }
 
 def OrderByCollectivesPass : Pass<"cgx-order-by-collectives", "::mlir::ModuleOp"> {
   let summary = "orders ops by the collectives that they need";
   let description = [{
-    Second of the three passes of `cgx-overlap-collectives`. Numbers the collectives of a block in the order in
-    which their operands become available. An op belongs behind the last of those that it needs, and in
-    front of what needs a later one: what needs no collective, or an early one, does not wait behind what needs
-    a late one. Among ops that need the same, and ops with effects, nothing changes its place.
+    This is the second of the three passes of `cgx-overlap-collectives`. It numbers the collectives of a block in the
+    order in which their operands become available. An op is placed after the last of those that it needs, and before
+    ops that need a later one: an op that needs no collective, or an early one, does not wait for one that needs a late
+    one. Ops that need the same collective keep their order, and so do ops with effects.
 
     Precondition: none; usually small all-reduces are merged.
-    Postcondition: no op of a block stands behind one that needs a later collective than it does.
+    Postcondition: no op of a block comes after one that needs a later collective than it does.
 
     Input:
     ```mlir
@@ -898,22 +870,21 @@ def OrderByCollectivesPass : Pass<"cgx-order-by-collectives", "::mlir::ModuleOp"
 }
 
 def StartCollectivesPass : Pass<"cgx-start-collectives", "::mlir::ModuleOp"> {
-  let summary = "starts collectives as soon as their operands are there, and waits where results are used";
+  let summary = "starts collectives as soon as their operands are available, and waits where results are used";
   let description = [{
-    Last of the three passes of `cgx-overlap-collectives`. Turns each collective into a start right behind its
-    operands and a `cgx.wait` right before the first use, so that it travels while the rest is computed:
+    This is the last of the three passes of `cgx-overlap-collectives`. It splits each collective into a start right
+    after its operands and a `cgx.wait` right before the first use, so that it is transferred while the rank computes:
 
         compute  | backward l3 | backward l2 | backward l1 | update l3 | ...
         travel                 |  gradients of l3  | of l2        | of l1 |
 
-    Where nothing is computed between the two, the collective stays as it is. Starts have one order on all ranks,
-    which run one program: that in which operands become available. Results are, bit for bit, those of the program
-    without this pass.
+    If nothing is computed between the two, the collective stays as it is. All ranks run one program, and so have one
+    order of starts: that in which operands become available. Results are bitwise equal to those without this pass.
 
-    The operands of gathers of sharded weights are there from the beginning of a step, and started at once all weights
-    would be in memory. `prefetch` bounds the bytes of gathered tensors between start and first use: gathers start
-    as far ahead of their use as that allows, those first that are needed first; one that alone is larger starts where nothing
-    else is on its way.
+    The operands of gathers of sharded weights are available at the beginning of a step; if all were started at once,
+    all weights would be in memory. `prefetch` bounds the bytes of gathered tensors between start and first use: gathers
+    start as far ahead of their use as that allows, in the order of their uses. One that alone exceeds the bound starts
+    when no other is pending.
 
     Precondition: codecs are assigned, no explicit form (its ops are not started; that is an error).
     Postcondition: every collective that is not started has nothing to overlap with.
@@ -946,17 +917,17 @@ def StartCollectivesPass : Pass<"cgx-start-collectives", "::mlir::ModuleOp"> {
 }
 
 def BindOptimizerStatePass : Pass<"cgx-bind-optimizer-state", "::mlir::ModuleOp"> {
-  let summary = "binds to codecs the parameter, the moments and the learning rate that they read";
+  let summary = "binds the parameter, moments and learning rate to the codecs that read them";
   let description = [{
-    For each operand whose codec reads what the optimizer keeps (`gcomp`), finds the arguments of the step that hold
-    the layer's parameter, its moments and its learning rate, as far as the codec reads them, and binds them by a
-    `cgx.bind_optimizer_state` at the beginning of the step. The parameter is the argument that has the layer's name. Moments are those whose next
-    values are made of their last ones and of the reduced gradient, element by element; the second moment is made of
-    its square. The learning rate is a single f32 that multiplies whatever the reduced gradient adds to the parameter,
-    as it is or its negative, and not all that it adds to a moment; one that the step computes cannot be bound, since its
-    memory may be used for something else before the step ends: the codec's own `learning_rate` stands for it.
-    What was bound before is replaced. Where one is not found, or where there are several, an error names the layer
-    and what was looked for.
+    For each operand whose codec reads optimizer state (`gcomp`), finds the arguments of the step that hold the layer's
+    parameter, its moments and its learning rate, as far as the codec reads them, and binds them by a
+    `cgx.bind_optimizer_state` at the beginning of the step. The parameter is the argument that has the layer's name. A
+    moment is an argument whose next value is computed from its last one and from the reduced gradient, element by
+    element; the second moment is computed from the square. The learning rate is a single f32 that multiplies, directly
+    or negated, every term by which the reduced gradient enters the parameter, but not every term by which it enters a
+    moment. A rate that the step computes cannot be bound, since its memory may be reused before the step ends; the
+    codec's own `learning_rate` then applies. Earlier bindings are replaced. If an argument is not found, or if there
+    are several, an error names the layer and what was looked for.
 
     Precondition: codecs are assigned, and collectives in their places; layers have the names of parameters.
     Postcondition: each operand whose codec reads something has a `cgx.bind_optimizer_state` that binds it, and no other has one.
@@ -986,11 +957,10 @@ def BindOptimizerStatePass : Pass<"cgx-bind-optimizer-state", "::mlir::ModuleOp"
 def MergeLayersPass : Pass<"cgx-merge-layers", "::mlir::ModuleOp"> {
   let summary = "encodes layers of one codec as one vector: the scope of an entire model";
   let description = [{
-    Of each `cgx.all_reduce`, puts the operands that have the same lossy codec, element type and
-    kind of layer one behind the other into one operand, and takes the results apart. What
-    a codec chooses, such as the largest elements, it then chooses among all of
-    them, and its buckets do not end with a layer. The new operand's layer has
-    the names of all, joined by ` + `.
+    In each `cgx.all_reduce`, concatenates the operands that have the same lossy codec, element type and kind of layer
+    into one operand, and splits the results. A codec that makes a choice, such as the largest elements, then makes it
+    among all of them, and its blocks do not end with a layer. The new operand's layer has the names of all, joined by `
+    + `.
 
     Precondition: codecs are assigned, and collectives grouped: layers of different
     collectives are not merged.
@@ -1015,18 +985,17 @@ def MergeLayersPass : Pass<"cgx-merge-layers", "::mlir::ModuleOp"> {
 }
 
 def ChooseOverlapPass : Pass<"cgx-choose-overlap", "::mlir::ModuleOp"> {
-  let summary = "lets collectives travel while ranks compute, where that is faster by what was measured";
+  let summary = "overlaps collectives with computing, where that is faster on the measured machine";
   let description = [{
-    Makes of the program two: one whose collectives are merged by `cgx-group-collectives` and follow one another,
-    and one by `cgx-overlap-collectives`. The program with less time by the cost model stays. Overlap must gain
-    5 %: less is within the error of the model, and what travels needs memory of its own.
+    Makes two variants of the program: one whose collectives are merged by `cgx-group-collectives` and follow one
+    another, and one by `cgx-overlap-collectives`. The variant with less time by the cost model is taken. Overlap must
+    gain 5 %: less is within the error of the model, and pending collectives need memory of their own.
 
-    The model (`cgx/cost.h`) has the link, the codecs and the cores from `machine`, a file that `cgx-bench calibrate`
-    wrote. A product of matrices or a convolution takes its floating point operations at the rate of the file,
-    another op its bytes at the rate of adding up. Where ranks have a core to spare, a collective that was
-    started takes nothing from the step's computing. Elsewhere encoding, adding up and decoding do, and
-    only the waiting for the link is gained. Of that gain counts the `overlapped_share` of the file: sending takes
-    something from computing, too.
+    The model (`cgx/cost.h`) takes the link, the codecs and the cores from `machine`, a file that `cgx-bench calibrate`
+    wrote. A matrix product or a convolution takes its floating-point operations at the rate of the file, another op its
+    bytes at the rate of adding up. If ranks have a core to spare, a started collective takes no time from the step's
+    computing. Otherwise encoding, adding up and decoding do, and only the waiting for the link is gained. The gain is
+    multiplied by the `overlapped_share` of the file, since sending takes some time from computing, too.
 
     Precondition: codecs are assigned, no explicit form.
     Postcondition: that of `cgx-group-collectives`, or that of `cgx-overlap-collectives`. A remark says which,
@@ -1050,30 +1019,29 @@ def ChooseOverlapPass : Pass<"cgx-choose-overlap", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
   let options = [
-    Option<"machineFile", "machine", "std::string", "\"\"", "What cgx-bench calibrate measured">,
+    Option<"machineFile", "machine", "std::string", "\"\"", "Machine file of cgx-bench calibrate">,
     Option<"groupBytes", "group-bytes", "uint64_t", "4194304",
-           "Raw bytes that a group may hold where collectives follow one another">,
+           "Uncompressed bytes that a fusion group may hold where collectives follow one another">,
     Option<"overlappedGroupBytes", "overlapped-group-bytes", "uint64_t", "524288",
-           "Raw bytes that a group may hold where they overlap">
+           "Uncompressed bytes that a fusion group may hold where they overlap">
   ];
 }
 
 def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
-  let summary = "gives all-reduces their algorithm: one for all, or by what was measured of the machine";
+  let summary = "chooses the algorithm of all-reduces: one for all, or the fastest on the measured machine";
   let description = [{
-    Replaces the algorithm `auto` of all-reduces by `algorithm`, with the hosts that
-    `local`, `inside` and `leaders` describe where that is `hierarchical`. Without one, all-reduces whose operands
-    are and stay exact become `one_shot` where they are so short that the wait for a second message takes longer
-    than the bytes it would save (`cgx_is_for_one_shot` of `cgx/schedule.h`): the bits are the same.
+    Replaces the algorithm `auto` of all-reduces by `algorithm`, with the hosts that `local`, `inside` and `leaders`
+    describe if that is `hierarchical`. Without `algorithm`, all-reduces whose operands are uncompressed, and stay so,
+    become `one_shot` if they are so short that the latency of a second message exceeds the time of the bytes it would
+    save (`cgx_is_for_one_shot` of `cgx/schedule.h`): the bits are the same.
 
-    With `machine`, a file that `cgx-bench calibrate` wrote, `auto` becomes the
-    algorithm that is fastest by the cost model (`cgx/cost.h`); hosts are those of the
-    file unless `local` says otherwise. Where an all-reduce would be faster, or as fast, with all its operands
-    exact, they become so, and `exact_reasons` has both times: the compiler
-    never makes a program slower that it knows to be fast enough.
+    With `machine`, a file that `cgx-bench calibrate` wrote, `auto` becomes the fastest algorithm by the cost model
+    (`cgx/cost.h`); hosts are those of the file unless `local` says otherwise. If an all-reduce would be faster, or as
+    fast, with all its operands uncompressed, they become so, and `exact_reasons` has both times: compression that the
+    model knows to be slower is not used.
 
-    Precondition: codecs are assigned; usually collectives are grouped, so that the model
-    sees what travels together.
+    Precondition: codecs are assigned; usually collectives are grouped, so that the model sees which operands travel
+    together.
     Postcondition: with another `algorithm` than auto, or a `machine`, no all-reduce between ranks is `auto`.
 
     Input: over a link of 100 Gbit/s
@@ -1091,20 +1059,19 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
     Option<"algorithm", "algorithm", "std::string", "::cgx::layers::AlgorithmOptions().algorithm",
            "auto, scatter_reduce_allgather, ring, tree, hierarchical or one_shot">,
     Option<"machineFile", "machine", "std::string", "\"\"",
-           "What cgx-bench calibrate measured, to choose auto by">,
+           "Machine file of cgx-bench calibrate, by which auto is chosen">,
     Option<"local", "local", "int64_t", "0", "hierarchical: consecutive ranks of a group that are one host">,
     Option<"inside", "inside", "std::string", "::cgx::layers::AlgorithmOptions().inside", "hierarchical: codec between ranks of a host">,
     Option<"leaders", "leaders", "std::string", "::cgx::layers::AlgorithmOptions().leaders",
-           "hierarchical: which ranks of a host talk to other hosts, all or one">
+           "hierarchical: ranks of a host that send to other hosts, all or one">
   ];
 }
 
 def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::ModuleOp"> {
   let summary = "writes compressed all-reduces as encoding, exchange and decoding";
   let description = [{
-    Rewrites `cgx.all_reduce` by the algorithm scatter-reduce-allgather into its
-    explicit form: what happens becomes visible, can be tested, and can be fused
-    with the ops that make the operand. Bytes and results stay the same.
+    Rewrites `cgx.all_reduce` by the algorithm scatter-reduce-allgather into its explicit form: each step becomes
+    visible, can be tested, and can be fused with the ops that make the operand. Bytes and results stay the same.
 
         rank 0  [a0 a1]  compress   |A0|A1|  all_to_all  |A0|B0|  accumulate  s0  compress  |S0|
         rank 1  [b0 b1]     ->      |B0|B1|      ->      |A1|B1|      ->      s1     ->     |S1|
@@ -1112,14 +1079,12 @@ def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::Module
                          all_gather  |S0|S1|  decompress  [s0 s1]
                              ->      |S0|S1|      ->      [s0 s1]
 
-    All-reduces with the algorithm `auto` or `scatter_reduce_allgather` are
-    rewritten; those with exact codecs only, those with a codec that needs an
-    all-reduce as one op (lowrank, two_way), and those over groups of different sizes (chunks must
-    have one static type on all ranks), stay.
+    All-reduces with the algorithm `auto` or `scatter_reduce_allgather` are rewritten, except those with lossless codecs
+    only, those with a codec that needs an all-reduce as one op (lowrank, two_way), and those over groups of different
+    sizes (chunks must have one static type on all ranks).
 
     Precondition: codecs are assigned.
-    Postcondition: no all-reduce over groups of one size has a codec that is not exact, unless
-    one of its codecs needs it.
+    Postcondition: no all-reduce over groups of one size has a lossy codec, unless one of its codecs needs it.
 
     Input: (4 ranks)
     ```mlir
@@ -1145,18 +1110,16 @@ def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::Module
 }
 
 def ReportPass : Pass<"cgx-report", "::mlir::ModuleOp"> {
-  let summary = "prints what travels: a row per operand of each collective, and totals";
+  let summary = "prints a row for each operand of each collective, and totals";
   let description = [{
-    For any module with cgx collectives, composite or in explicit form: layer,
-    kind, tensor, raw bytes (the same algorithm with the elements as they
-    are), wire bytes, their ratio, and the codec, or why an operand stays exact.
-    Bytes are those that leave a rank in one step; the text shows the mean over the
-    ranks, the JSON every rank. The text leaves out parameters of a codec that are what they
-    are where nobody says, keeps to 100 columns, and says in notes below the table what is longer. Wire bytes are exact for codecs of fixed size.
-    A collective inside of a loop counts once.
+    Lists, for any module with cgx collectives, composite or in explicit form: layer, kind, tensor, raw bytes (of the
+    same algorithm without compression), wire bytes, their ratio, and the codec, or why an operand stays uncompressed.
+    Bytes are those that leave a rank in one step; the text shows the mean over the ranks, the JSON every rank. The text
+    leaves out parameters of a codec that have their defaults, keeps to 100 columns, and puts longer entries into notes
+    below the table. Wire bytes are exact for codecs of fixed size. A collective inside of a loop counts once.
 
-    Collectives of stablehlo are not counted; a warning says so if there are no
-    others, since --cgx-import or --cgx-compress then stands behind this pass.
+    Collectives of stablehlo are not counted; a warning says so if there are no others, since --cgx-import or
+    --cgx-compress then comes after this pass.
 
     The module is not changed.
 
@@ -1184,16 +1147,15 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
     - (P1) a module with collectives has `cgx.num_ranks`
     - (P2) ids are unique; the ops of an explicit form share theirs, once each per operand
     - (P3) the groups of each collective contain every rank once
-    - (P4) an operand with a `exact_reasons` has an exact codec
+    - (P4) an operand with an `exact_reasons` has a lossless codec
     - (P5) where `@main` has `cgx.sharding` and `cgx.global_type`, the axes are those of
       `cgx.mesh` and the local type follows from them
     - (P6) a result that `cgx.feeds` an argument has its type, and no argument is fed twice
-    - (P7) what the codecs of a collective's operands read of the optimizer is bound to them by a
+    - (P7) the optimizer state that the codecs of a collective's operands read is bound to them by a
       `cgx.bind_optimizer_state`, in tensors of as many elements, and nothing else is
-    - (P8) a codec of changes (`#cgx.delta`) stands in an all-gather, with as many `samples` as that has runs in a step, or
-      in a permute, whose last operand has the ids of the rows: exact, of
-      one dimension, in i32
-    - (P9) an all-gather that `decodes_again` stands behind the one of that id in its block, which `keeps_payloads` and
+    - (P8) a codec of changes (`#cgx.delta`) belongs to an all-gather with as many `samples` as that has runs in a step,
+      or to a permute whose last operand has the ids of the rows: uncompressed, of one dimension, in i32
+    - (P9) an all-gather that `decodes_again` comes after the one of that id in its block, which `keeps_payloads` and
       has the same groups, dimension and types of operands, and no codec of changes
 
     Precondition: a per-rank program, in any stage after import.

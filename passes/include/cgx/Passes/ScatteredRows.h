@@ -14,7 +14,7 @@
 
 namespace cgx {
 
-/// Finds what collectives make that is added to a table row by row: sparse gradients of an embedding, which
+/// Finds results of collectives that are added to a table row by row: sparse gradients of an embedding, which
 /// travel as the rows that were looked up, beside their places.
 ///
 ///   table[places[i]] += rows[i]
@@ -22,14 +22,15 @@ class ScatteredRows {
 public:
   struct Sum {
     mlir::Value before, table; ///< without the rows, and with them
-    /// The places are computed from what the step is given: row i is another one in the next step.
+    /// True if the places are computed from arguments of the step: row i is another one in the next step.
     bool movesPlaces;
   };
 
-  /// Linear in the op and, for each scatter, in what its rows are made of element by element.
+  /// Takes time linear in the op and, for each scatter, in the ops that its rows are made of element by
+  /// element.
   explicit ScatteredRows(mlir::Operation *root);
 
-  /// The tables that the result of a collective is added to, in the order in which it lies in memory.
+  /// Returns the tables that the result of a collective is added to, in the order in which it lies in memory.
   llvm::ArrayRef<Sum> getSums(mlir::Value result) const;
 
 private:

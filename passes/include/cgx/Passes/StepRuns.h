@@ -16,7 +16,7 @@
 
 namespace cgx {
 
-/// The value of a constant integer of rank 0.
+/// Returns the value of a constant integer of rank 0.
 std::optional<int64_t> getConstantInteger(mlir::Value value);
 
 /// A loop that counts from a constant to a constant in steps of one, as scans do.
@@ -27,16 +27,15 @@ struct CountedLoop {
 };
 std::optional<CountedLoop> getCountedLoop(stablehlo::WhileOp loop);
 
-/// How often an operation runs in one step: the product of the lengths of the loops around it. Nothing where
-/// the step decides that while it runs: a loop that does not count to a constant, a branch. Of one that is
-/// taken every so many steps, in such a step.
+/// Returns how often an operation runs in one step: the product of the lengths of the loops around it.
+/// Returns nothing if that is known only at run time, as for a loop that does not count to a constant, or a
+/// branch. For an op in a branch that is taken every so many steps, it counts the runs in such a step.
 std::optional<uint64_t> getRunsPerStep(mlir::Operation *op);
 
-/// Every how many steps that happens: 1, but for what runs in a branch that is taken every so many
-/// (`cgx.every`).
+/// Returns every how many steps the op runs: 1, except in a branch that is taken every so many (`cgx.every`).
 uint64_t getStepsPerRun(mlir::Operation *op);
 
-/// In which of these steps, from 1 (`cgx.turn`).
+/// Returns in which of these steps the op runs, from 1 (`cgx.turn`).
 uint64_t getTurn(mlir::Operation *op);
 
 } // namespace cgx

@@ -37,7 +37,8 @@ struct LowerToXlaPipelineOptions : mlir::PassPipelineOptions<LowerToXlaPipelineO
 /// framework exported, with calls of our runtime in the place of collectives.
 void buildLowerToXlaPipeline(mlir::OpPassManager &manager, const LowerToXlaPipelineOptions &options);
 
-/// The text of the manifest that a lowering left on the module, which then is there no more; empty before.
+/// Returns the text of the manifest that a lowering left on the module, which then is there no more; empty
+/// before.
 std::string takeManifest(mlir::ModuleOp module);
 
 /// Registers the passes declared here and the pipeline `--cgx-lower-to-xla`.

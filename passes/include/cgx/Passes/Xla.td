@@ -12,16 +12,16 @@
 include "mlir/Pass/PassBase.td"
 
 def KeepShardingsPass : Pass<"cgx-keep-shardings", "::mlir::ModuleOp"> {
-  let summary = "Remember how the caller of a step splits what it takes and returns";
+  let summary = "Record the caller's shardings of arguments and results";
   let description = [{
-    The import says what a rank holds (`cgx.sharding`), and drops what a partitioner was told of the whole. A
-    framework that is to call the rewritten step in the place of its own relies on the latter: the two differ where
-    a step splits by itself what it takes whole. So this pass, before the import, copies the shardings of public
-    functions' arguments and results to `cgx.caller_sharding`, with their meshes written out, since those
-    go with the computations that name them; `cgx-wrap-per-rank` puts them back.
+    The import records what a rank holds (`cgx.sharding`), and drops the shardings that a partitioner was given for the
+    whole tensors. A framework that is to call the rewritten step in the place of its own relies on these: the two
+    differ where a step itself splits an argument that it takes whole. So this pass, before the import, copies the
+    shardings of public functions' arguments and results to `cgx.caller_sharding`, with their meshes written out, since
+    meshes are removed with the computations that name them; `cgx-wrap-per-rank` restores them.
 
-    That framework's loop also keeps the state, and may pass a result on as it likes: with another sharding it compiles
-    the step anew. The module gets `cgx.caller_keeps_state`, and the import does not warn of state that is not fed back.
+    That framework's loop also keeps the state, and may pass any result on: with another sharding it compiles the step
+    anew. The module gets `cgx.caller_keeps_state`, and the import does not warn of state that is not fed back.
 
     Precondition: an exported step. Postcondition: the same with `cgx.caller_keeps_state`, and `cgx.caller_sharding`
     beside each `sdy.sharding` or `mhlo.sharding` of arguments and results.
@@ -43,32 +43,32 @@ def KeepShardingsPass : Pass<"cgx-keep-shardings", "::mlir::ModuleOp"> {
 }
 
 def LowerToXlaFfiPass : Pass<"cgx-lower-to-xla-ffi", "::mlir::ModuleOp"> {
-  let summary = "Turn collectives into calls that XLA makes of our runtime";
+  let summary = "Turn collectives into calls of the runtime by XLA";
   let description = [{
-    Each cgx collective becomes one `stablehlo.custom_call` of XLA's typed foreign function interface
-    (api_version 4), with all of its operands. XLA runs calls that do not depend on each other in any order, and ranks
-    must issue collectives in the same one: so each call takes a token that the one before it gives. The token is
-    the number of the rank, a `tensor<ui32>`; loops carry it, and branches return it.
+    Each cgx collective becomes one `stablehlo.custom_call` of XLA's typed foreign function interface (api_version 4),
+    with all of its operands. XLA runs independent calls in any order, while ranks must issue collectives in one order:
+    so each call takes a token that the one before it gives. The token is the number of the rank, a `tensor<ui32>`;
+    loops carry it, and branches return it.
 
     | call | takes | gives |
     |---|---|---|
     | `cgx_begin_step` | the number of the rank | the token |
-    | `cgx_collective` | the token, the operands, what `cgx.bind_optimizer_state` binds to their codecs | the token, the results |
+    | `cgx_collective` | the token, the operands, the tensors that `cgx.bind_optimizer_state` binds to their codecs | the token, the results |
     | `cgx_end_step` | the token | the token; fails where a collective of the step did |
 
-    Attributes of all: `program`, the option or else the manifest's hash, by which libcgx_xla.so knows which
-    manifest is meant; `cgx_collective` also has `collective`, its id there, `operands`, their number, and `kept`, a pair
-    for each tensor bound: the operand, and what it is (`cgx_kept` of cgx/codec.h).
+    All calls have the attribute `program`, the option or else the manifest's hash, by which libcgx_xla.so finds the
+    manifest. `cgx_collective` also has `collective`, its id there, `operands`, their number, and `kept`, a pair for
+    each tensor bound: the operand, and the kind of state (`cgx_kept` of cgx/codec.h).
 
     On a GPU the rank is that of the device that calls, tensors are read and written in the order of XLA's stream, and
     nobody reads the token.
 
-    A start and its wait become one call in the place of the start: handlers are asynchronous, and XLA goes on with
-    what does not need the results. Constants of many `i1` are written as bytes, since versions of MLIR differ in how
+    A start and its wait become one call in the place of the start: handlers are asynchronous, and XLA continues with
+    ops that do not need the results. Constants of many `i1` are written as bytes, since versions of MLIR differ in how
     they write bits.
 
-    The manifest, without what @main takes and returns, which the runtime need not know, becomes the module's attribute
-    `cgx_rt.manifest`.
+    The manifest becomes the module's attribute `cgx_rt.manifest`, without the arguments and results of @main, which the
+    runtime need not know.
 
     Precondition: a per-rank program, no collective in explicit form. Postcondition: no operation of cgx. A program
     without collectives calls nothing.
@@ -86,18 +86,19 @@ def LowerToXlaFfiPass : Pass<"cgx-lower-to-xla-ffi", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"program", "program", "std::string", "\"\"", "What the calls name the program by; its hash without">
+    Option<"program", "program", "std::string", "\"\"", "Name of the program in the calls; by default its hash">
   ];
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
 def WrapPerRankPass : Pass<"cgx-wrap-per-rank", "::mlir::ModuleOp"> {
-  let summary = "Put a per-rank program back into the signature that was exported";
+  let summary = "Restore the exported signature of a per-rank program";
   let description = [{
-    The reverse of `cgx-import-manual-computation`: `@main` takes and returns whole tensors again, with the shardings that it
-    had (`cgx.caller_sharding`, from `cgx-keep-shardings`), and its body is one `sdy.manual_computation` over all axes of the mesh, so that a framework
-    compiles it in the place of what it exported. Names, donation and locations stay. With `per-rank`, or
-    on one rank, @main stays the program of a rank. Attributes of cgx go.
+    This is the reverse of `cgx-import-manual-computation`: `@main` takes and returns whole tensors again, with the
+    shardings that it had (`cgx.caller_sharding`, from `cgx-keep-shardings`), and its body is one
+    `sdy.manual_computation` over all axes of the mesh, so that a framework can compile it in the place of the exported
+    step. Names, donation and locations are kept. With `per-rank`, or on one rank, @main stays the program of a rank.
+    Attributes of cgx are removed.
 
     Precondition: a per-rank program whose arguments have `cgx.sharding` and `cgx.global_type`; no operation of
     cgx. Postcondition: no attribute of cgx.

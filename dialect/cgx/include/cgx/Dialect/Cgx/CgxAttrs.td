@@ -34,10 +34,10 @@ class Cgx_Attr<string name, string attrMnemonic, list<Trait> traits = []> : Attr
 def Cgx_CodecAttr : AttrDef<Cgx_Dialect, "Codec", [Cgx_CodecAttrInterface]> {
   let summary = "a codec family and its parameters";
   let description = [{
-    One way to encode elements. Which families there are, which parameters they have, what these may be and
-    what they are where they are left out, is the table of `cgx/codec.h` and `cgx/codec_table.h`; what each
-    family does is in `docs/codecs.md`. The name of the family is the attribute's: parameters are written
-    in any order, each at most once, and flags without a value. The first three below are the same.
+    One way to encode elements. The table of `cgx/codec.h` and `cgx/codec_table.h` lists the families, their parameters,
+    and the values and defaults of these; `docs/codecs.md` describes each family. The name of the family is the
+    attribute's. Parameters are written in any order, each at most once, and flags without a value. The first three
+    below are the same.
 
     Example:
     ```mlir
@@ -58,10 +58,10 @@ def Cgx_CodecAttr : AttrDef<Cgx_Dialect, "Codec", [Cgx_CodecAttrInterface]> {
   let parameters = (ins "::cgx::CodecValues":$values);
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// What follows the name of the family in assembly.
+    /// Parses the parameters, which follow the name of the family in assembly.
     static ::mlir::Attribute parseParameters(::mlir::AsmParser &parser, uint32_t family);
     void printParameters(::mlir::AsmPrinter &printer) const;
-    /// One of the traits in the table of families.
+    /// Returns whether the family has a trait of the table of families.
     bool has(uint32_t trait) const { return (getValues().entry().traits & trait) != 0; }
 
     // CodecAttrInterface
@@ -82,22 +82,19 @@ def Cgx_CodecAttr : AttrDef<Cgx_Dialect, "Codec", [Cgx_CodecAttrInterface]> {
 }
 
 def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_CodecAttrInterface]> {
-  let summary = "another codec, to which each rank hands what earlier encodings lost";
+  let summary = "another codec with error feedback: each rank adds its earlier encoding errors";
   let description = [{
-    Before a rank encodes, it adds what it meant to send before and did not; after
-    that it remembers what is lost now (Algorithm 2.1 of the thesis behind CGX
-    and L-GreCo). So that what a biased codec drops, such as the small elements of a
-    sparse one, arrives later. The owner of a chunk does the same with the result
-    of an all-reduce.
+    Before a rank encodes, it adds the residual, its accumulated encoding error; afterwards the new error becomes the
+    residual (Algorithm 2.1 of the thesis behind CGX and L-GreCo). So elements that a biased codec drops, such as the
+    small ones of a sparse codec, arrive later. The owner of a chunk does the same with the result of an all-reduce.
 
         p = x + residual      payload = encode(p)      residual = decay * (p - decode(payload))
 
-    Payloads are those of the other codec. `decay` is the share of a loss that is made up
-    for. `storage` is how the residual is kept, as large as the tensor: `f32`,
-    `bf16`, or `int8` with a scale for each 128 elements. It belongs to a rank and an
-    operand, and is saved with `cgx-run --save`.
+    Payloads are those of the other codec. `decay` is the share of the error that is corrected. `storage` is the type of
+    the residual, which is as large as the tensor: `f32`, `bf16`, or `int8` with a scale for each 128 elements. The
+    residual belongs to a rank and an operand, and `cgx-run --save` saves it.
 
-    Written by hand, `decay` and `storage` may be left out, and are then 1 and f32.
+    `decay` and `storage` may be left out in text, and are then 1 and f32.
 
     Example:
     ```mlir
@@ -105,7 +102,7 @@ def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_Cod
     ```
 
     **Constraints:**
-    - (C1) the other codec is not exact, and has no error feedback itself
+    - (C1) the other codec is lossy, and has no error feedback itself
     - (C2) `decay` is above 0 and up to 1
   }];
   let parameters = (ins "::cgx::CodecAttrInterface":$inner, "::mlir::FloatAttr":$decay,
@@ -121,11 +118,11 @@ def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_Cod
 }
 
 def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
-  let summary = "one codec for what ranks contribute, another for the result";
+  let summary = "one codec for contributions, another for the result";
   let description = [{
-    In an `all_reduce`, contributions travel in payloads of the codec `there`, and the sum of a chunk, which its
-    owner sends to the others, in payloads of the codec `back`: a sum is denser and has another spread than what it
-    was made of (the bidirectional setting of the layer-wise paper). Chunks are cut as for `there`. The algorithm is
+    In an `all_reduce`, contributions travel in payloads of the codec `there`, and the sum of a chunk, which its owner
+    sends to the others, in payloads of the codec `back`: a sum is denser than the contributions, and has another
+    distribution (the bidirectional setting of the layer-wise paper). Chunks are cut as for `there`. The algorithm is
     scatter-reduce-allgather, and there is no explicit form.
 
     Example:
@@ -135,7 +132,7 @@ def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
 
     **Constraints:**
     - (C1) neither codec is two-way itself, has error feedback (which can be of both), or needs an all-reduce
-    - (C2) one of them is not exact
+    - (C2) one of them is lossy
   }];
   let parameters = (ins "::cgx::CodecAttrInterface":$there, "::cgx::CodecAttrInterface":$back);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -158,25 +155,24 @@ def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
 }
 
 def Cgx_DeltaAttr : Cgx_Attr<"Delta", "delta", [Cgx_CodecAttrInterface]> {
-  let summary = "another codec, for how activations or weights changed since they were last sent";
+  let summary = "another codec, applied to the change of activations or weights since they were last sent";
   let description = [{
-    In a `permute`, the first dimension of the operand counts samples of the batch. Both ends of each pair keep the
-    message that was last sent of every sample, bit for bit the same, and what travels is the change (AQ-SGD,
-    Algorithm 1):
+    In a `permute`, the first dimension of the operand counts samples of the batch. Both ends of each pair keep the last
+    message of every sample, bit for bit equal, and the change since then is sent (AQ-SGD, Algorithm 1):
 
-        first visit of sample i    the row as it is        m(i) = a
+        first visit of sample i    the row, uncompressed   m(i) = a
         later                      payload = encode(a - m(i))      m(i) = m(i) + decode(payload)
 
-    The receiver goes on with m(i). The ids of the rows are the last operand of the collective, exact and in i32, and
-    travel as the others do. Rows of no sample have ids below zero, -1 the first row, -2 the second, and
-    messages of their own; a rank that is no target gets these for ids. Payloads are those of the other codec for the
-    whole operand; rows of first visits follow them. `samples` bounds the ids and the memory: samples and rows, times
-    the elements of a row, at each end, in `storage`, f32 or bf16, on the host. It is saved with `cgx-run --save`.
-    Where a row is not finite, the receiver sees it, and the message stays what it was.
+    The receiver uses m(i). The ids of the rows are the last operand of the collective, uncompressed and in i32. They
+    are sent like the others. Rows of no sample have ids below zero, -1 the first row, -2 the second, and messages of
+    their own; a rank that is no target gets these as ids. Payloads are those of the other codec for the whole operand;
+    rows of first visits follow them. `samples` bounds the ids and the memory: samples and rows, times the elements of a
+    row, at each end, in `storage`, f32 or bf16, on the host. `cgx-run --save` saves the messages. If a row is not
+    finite, it arrives as such, and its message is unchanged.
 
-    In an `all_gather`, what is gathered is the change of each rank's part since it was last gathered (SDP4Bit), and
-    all ranks of the group keep the message of every part. There are no ids: `samples` is how often the gather runs in
-    a step, each run with messages of its own. The first gather is exact.
+    In an `all_gather`, the change of each rank's part since it was last gathered is sent (SDP4Bit), and all ranks of
+    the group keep the message of every part. There are no ids: `samples` is the number of runs of the gather in a step,
+    each with messages of its own. The first gather is uncompressed.
 
     Example:
     ```mlir
@@ -199,11 +195,11 @@ def Cgx_DeltaAttr : Cgx_Attr<"Delta", "delta", [Cgx_CodecAttrInterface]> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Bytes of the messages that one end keeps of an operand of this type.
+    /// Returns the bytes that one end keeps of earlier messages of an operand of this type.
     uint64_t getStateBytes(::mlir::RankedTensorType type) const;
 
     // CodecAttrInterface: what differs from the other codec
-    bool isUnbiased() const { return false; } // a payload says what the message lacks
+    bool isUnbiased() const { return false; } // a payload holds the change since the last message
     bool isStateful() const { return true; }
     bool isExact() const { return false; }
     bool isRaw() const { return false; }
@@ -213,26 +209,24 @@ def Cgx_DeltaAttr : Cgx_Attr<"Delta", "delta", [Cgx_CodecAttrInterface]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Who exchanges, and for what
+// Process groups and layers
 //===----------------------------------------------------------------------===//
 
 def Cgx_HierarchyAttr : Cgx_Attr<"Hierarchy", "hierarchy"> {
-  let summary = "how the algorithm hierarchical cuts groups into hosts";
+  let summary = "the hosts that the algorithm hierarchical divides groups into";
   let description = [{
-    Each `local` consecutive positions of a group are one host. Operands are reduced inside
-    of each host, these results are reduced between hosts with the codec of the operand, and
-    handed out inside.
+    Each `local` consecutive positions of a group are one host. Operands are reduced within each host; the results are
+    reduced between hosts with the codec of the operand, and then distributed within each host.
 
         inside     host 0  [a0 a1] [b0 b1]  ->  a0+b0 | a1+b1       host 1  c0+d0 | c1+d1
         between            a0+b0 <-> c0+d0      a1+b1 <-> c1+d1
         inside             a0+b0+c0+d0 | a1+b1+c1+d1  ->  [r0 r1] [r0 r1]
 
-    With `leaders = all` each rank of a host owns a chunk and meets the owners of that chunk
-    on other hosts: all talk to other hosts. With `leaders = one` the first rank of a host has
-    the whole operand, and alone talks to other hosts.
+    With `leaders = all` each rank of a host owns a chunk and exchanges it with the owners of that chunk on other hosts:
+    all ranks send to other hosts. With `leaders = one` the first rank of a host has the whole operand, and alone sends
+    to other hosts.
 
-    `inside` is the codec between ranks of one host. An operand whose own codec is exact
-    travels exactly there too.
+    `inside` is the codec between ranks of one host. An operand whose own codec is lossless keeps that codec there, too.
 
     `inside` and `leaders` may be left out, and are then `#cgx.identity` and `all`.
 
@@ -254,10 +248,9 @@ def Cgx_HierarchyAttr : Cgx_Attr<"Hierarchy", "hierarchy"> {
 def Cgx_GroupsAttr : Cgx_Attr<"Groups", "groups"> {
   let summary = "the groups of ranks that a collective connects";
   let description = [{
-    Each row lists the ranks of one group; a rank's position in its row is its
-    position in the group: it owns the chunk, the slice or the part of that
-    number. Rows may differ in length. Without rows every rank is a group of its
-    own, as in a program for a single rank.
+    Each row lists the ranks of one group. A rank's position in its row is its position in the group: it owns the chunk,
+    the slice or the part of that number. Rows may differ in length. Without rows every rank is a group of its own, as
+    in a program for a single rank.
 
     Example:
     ```mlir
@@ -276,13 +269,13 @@ def Cgx_GroupsAttr : Cgx_Attr<"Groups", "groups"> {
     AttrBuilder<(ins "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$rows)>
   ];
   let extraClassDeclaration = [{
-    /// The size that all groups have, or nothing if they differ.
+    /// Returns the size that all groups have, or nothing if they differ.
     std::optional<int64_t> getUniformSize() const;
     int64_t getLargestSize() const;
     int64_t getSmallestSize() const;
-    /// All groups have one rank: nothing is communicated.
+    /// Returns whether all groups have one rank, so that nothing is communicated.
     bool isTrivial() const { return getLargestSize() == 1; }
-    /// The ranks of all groups together.
+    /// Returns the number of ranks of all groups together.
     int64_t getNumRanks() const;
     /// The group of `rank`, and the position of `rank` in it; nothing for a rank in no row.
     /// Takes time linear in the number of ranks.
@@ -297,17 +290,15 @@ def Cgx_GroupsAttr : Cgx_Attr<"Groups", "groups"> {
 def Cgx_LayerAttr : Cgx_Attr<"Layer", "layer"> {
   let summary = "the parameter that an operand is communicated for";
   let description = [{
-    The path of the parameter, what of it is communicated, and the shape that
-    the parameter has in the program. The shape of what is communicated may
-    differ: JAX reduces the gradient of a bias of 128 elements as `1x128`. An
+    The path of the parameter, the kind of communication, and the shape of the parameter in the program. The
+    communicated tensor may have another shape: JAX reduces the gradient of a bias of 128 elements as `1x128`. An
     operand that belongs to no parameter (a loss, a metric) has the name "".
 
-    A parameter may be a stack of equal layers, which a loop goes through one by
-    one. `stacked` is the number of leading dimensions that count them: what is
-    asked of a layer's rank and size is asked of each.
+    A parameter may be a stack of equal layers, which a loop goes through one by one. `stacked` is the number of leading
+    dimensions that count them: conditions on a layer's rank and size apply to each layer.
 
-    Different reductions of one kind for one parameter have names of their own: the
-    second is `params/l1/w#2`. `params/l1/w#statistic` is made of its gradient, but is none.
+    Different reductions of one kind for one parameter have different names: the second is `params/l1/w#2`.
+    `params/l1/w#statistic` is a statistic computed from the gradient, and is no gradient.
 
     Example:
     ```mlir
@@ -331,11 +322,12 @@ def Cgx_LayerAttr : Cgx_Attr<"Layer", "layer"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The shape of one layer of a stack; the parameter's own where it is none. Not without a shape.
+    /// Returns the shape of one layer of a stack, or the parameter's own if it is no stack.
+    /// Requires a shape.
     ::llvm::ArrayRef<int64_t> getLayerShape() const {
       return getShape().asArrayRef().drop_front(getStacked());
     }
-    /// The number of equal layers that the parameter is.
+    /// Returns the number of equal layers that the parameter is.
     int64_t getLayerCount() const;
   }];
 }
@@ -366,9 +358,9 @@ def Cgx_MeshAttr : Cgx_Attr<"Mesh", "mesh"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getNumRanks() const;
-    /// The size of an axis, or nothing if the mesh has no such axis.
+    /// Returns the size of an axis, or nothing if the mesh has no such axis.
     std::optional<int64_t> getAxisSize(::llvm::StringRef name) const;
-    /// The groups of ranks that differ along `axes` only, positions counted with the first of
+    /// Returns the groups of ranks that differ along `axes` only, positions counted with the first of
     /// `axes` major. Every one of `axes` must be an axis of the mesh.
     GroupsAttr getGroupsOver(::llvm::ArrayRef<::llvm::StringRef> axes) const;
   }];
@@ -394,7 +386,7 @@ def Cgx_ShardingAttr : Cgx_Attr<"Sharding", "sharding"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Whether `axis` splits a dimension.
+    /// Returns whether `axis` splits a dimension.
     bool hasAxis(::llvm::StringRef axis) const;
   }];
 }

@@ -1,4 +1,4 @@
-//===-- CgxBindOptimizerStateOp.td - what codecs read of an optimizer --*- tablegen -*-===//
+//===-- CgxBindOptimizerStateOp.td - optimizer state that codecs read -*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,14 +11,15 @@
 
 include "cgx/Dialect/Cgx/CgxStartOps.td"
 
-// Has an effect, as starts have: it stays before the collective that it is for, and nothing erases it.
-def Cgx_BindOptimizerStateOp : Cgx_Op<"bind_optimizer_state", [AttrSizedOperandSegments, MemoryEffects<[MemWrite<Cgx_FlightResource>]>]> {
+// The op has an effect, as starts have: it stays before the collective that it is for, and nothing erases it.
+def Cgx_BindOptimizerStateOp : Cgx_Op<"bind_optimizer_state", [AttrSizedOperandSegments, MemoryEffects<[MemWrite<Cgx_PendingResource>]>]> {
   let summary = "binds state of the optimizer to the codec of an operand";
   let description = [{
-    Until the step ends, the codec of operand `operand_number` of collective `id` may read the parameter that the operand
-    is a gradient of, and the moments that the optimizer keeps of it, place by place, and the learning rate, which is
-    one for all places. They are not sent, and decoding does not need them. That they are the right ones is not checked:
-    with others, a codec drops other bits. Nor must they be equal on all ranks: a result is what was sent.
+    Until the step ends, the codec of operand `operand_number` of collective `id` may read the parameter that the
+    operand is a gradient of, and the moments that the optimizer retains for it, element by element, and the learning
+    rate, which is one for all elements. They are not sent, and decoding does not need them. The compiler does not check
+    that they are the right ones: with others, a codec drops other bits. They need not be equal on all ranks, since
+    results are computed from the sent payloads.
 
     Example:
     ```mlir
@@ -43,7 +44,7 @@ def Cgx_BindOptimizerStateOp : Cgx_Op<"bind_optimizer_state", [AttrSizedOperandS
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// What is bound of a kind; null if nothing.
+    /// Returns the tensor that is bound as a kind of optimizer state; null if there is none.
     ::mlir::Value getKept(::cgx::Kept kept);
   }];
 }

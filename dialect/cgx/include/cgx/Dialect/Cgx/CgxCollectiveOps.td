@@ -17,7 +17,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // An i64 attribute that C++ sees as signed, as the C ABI does.
 def Cgx_I64Attr : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signless integer attribute">;
 
-// What operands have where a pass or a person said it. Null otherwise, and builders need not name it.
+// These attributes hold one value per operand or pair, which a pass or a person sets. They are null
+// otherwise, and builders need not pass them.
 def Cgx_ExactReasonsAttr : Attr<CPred<"::llvm::isa<::mlir::ArrayAttr>($_self) && "
     "::llvm::all_of(::llvm::cast<::mlir::ArrayAttr>($_self), ::llvm::IsaPred<::mlir::StringAttr>)">,
     "strings, one per operand"> {
@@ -42,7 +43,7 @@ class Cgx_AbsentUnlessSaid<Attr attr> : DefaultValuedOptionalAttr<attr, "nullptr
 
 class Cgx_Op<string mnemonic, list<Trait> traits = []> : Op<Cgx_Dialect, mnemonic, traits>;
 
-// What the collectives have in common.
+// The base class of the collectives.
 //
 // Effects: a collective touches no memory that the program can see, so one whose results are
 // unused may be erased (all ranks run the same program and erase the same one), but it is not
@@ -67,11 +68,9 @@ class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = []>
     match them by it, never by their order. In a group of one rank the results
     are the operands, whatever the codec.
 
-    `exact_reasons` says why an operand must stay exact; "" where it may be
-    compressed, and absent where nothing was decided. `origins` has two numbers
-    per operand of a collective that was merged: the id of the collective and
-    the position in it that the operand had before. Random numbers are selected by
-    them, so that merging changes no bit of a result.
+    `exact_reasons` says why an operand must stay uncompressed; "" if it may be compressed, and absent if nothing was
+    decided. `origins` has two numbers per operand of a collective that was merged: the id of the collective, and the
+    position, that the operand had before. They select random numbers, so that merging changes no bit of a result.
   }];
   string commonConstraints = [{
     **Constraints:**
@@ -118,13 +117,12 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
     ranks, the owner too, get the decoded encoding of that sum:
     `Q(Q(a) + Q(b))`.
 
-    With `ring` and `tree` a rank adds its own elements to the decoded partial result of
-    others and encodes the sum, hop by hop, and the last one encodes the result for
-    all: `Q(b + Q(a))`. Exact 16-bit elements are rounded at every hop, too. With
-    `hierarchical` it is `Q(Q(I(a) + I(b)) + Q(I(c) + I(d)))`, `I` being the codec inside of
-    hosts. The order of additions is that of the messages, the same in every run. With
-    `one_shot` every rank gets all contributions and adds them up for itself, in the order of
-    the group: `Q(a) + Q(b)`. Exact sums have the bits of scatter-reduce-allgather.
+    With `ring` and `tree` a rank adds its own elements to the decoded partial result of others and encodes the sum, hop
+    by hop; the last rank encodes the result for all: `Q(b + Q(a))`. Uncompressed 16-bit elements are rounded at every
+    hop, too. With `hierarchical` the result is `Q(Q(I(a) + I(b)) + Q(I(c) + I(d)))`, `I` being the codec within hosts.
+    The order of additions is that of the messages, the same in every run. With `one_shot` every rank gets all
+    contributions and adds them up itself, in the order of the group: `Q(a) + Q(b)`. Uncompressed sums have the bits of
+    scatter-reduce-allgather.
 
     `mean` is the sum divided by the size of the group, computed before the
     result is encoded, so that the error of the second encoding is not larger
@@ -141,11 +139,11 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
 
   }] # common # commonConstraints # [{
     - (C4) results have the types of the operands
-    - (C5) codecs that are not exact go with `sum` and `mean` only
+    - (C5) lossy codecs go with `sum` and `mean` only
     - (C6) `mean` takes floating-point operands
     - (C7) `hierarchy` is there if and only if the algorithm is `hierarchical`
     - (C8) the size of each group is a multiple of the hierarchy's `local`
-    - (C9) the hierarchy's codec takes the element types of operands that are not exact
+    - (C9) the hierarchy's codec takes the element types of operands with lossy codecs
     - (C10) no codec is `two_way` if the algorithm is `one_shot`, which sends nothing back
   }];
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction), collectiveArguments,
@@ -153,7 +151,7 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
            OptionalAttr<Cgx_HierarchyAttr>:$hierarchy), decidedArguments);
   let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` type($inputs)";
   let extraClassDeclaration = collectiveMethods # reductionMethods # [{
-    /// The algorithm and its parameters as the runtime and the tools know them.
+    /// Returns the algorithm and its parameters as the runtime and the tools know them.
     cgx_schedule getSchedule() { return ::cgx::detail::getSchedule(getAlgorithm(), getHierarchy()); }
   }];
 }
@@ -167,11 +165,11 @@ def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {
         rank 0   [a0 a1]                [a0 a1 b0 b1]
         rank 1   [b0 b1]         ->     [a0 a1 b0 b1]
 
-    Each rank encodes its tensor once; all ranks, itself too, decode it.
+    Each rank encodes its tensor once; all ranks, itself included, decode it.
 
-    With `keeps_payloads`, a rank keeps the payloads that it has from all ranks until the gather runs again. One
-    with `decodes_again`, the id of such a gather, exchanges nothing: its results are decoded from these, and
-    its operands are not read. (It is not for values that changed in between.)
+    With `keeps_payloads`, a rank keeps the payloads of all ranks until the gather runs again. A gather with
+    `decodes_again`, the id of such a gather, exchanges nothing: its results are decoded from the kept payloads, and its
+    operands are not read. (It must not be used for values that changed in between.)
 
     Example:
     ```mlir
@@ -184,8 +182,8 @@ def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {
     - (C4) all groups have the same size
     - (C5) `dim` is a dimension of each operand
     - (C6) a result is its operand with `dim` multiplied by the size of the groups
-    - (C7) what `decodes_again` has codecs of exact elements, as it encodes nothing, and neither keeps payloads nor
-      is started
+    - (C7) a gather that `decodes_again` has lossless codecs, as it encodes nothing, and neither keeps payloads nor is
+      started
   }];
   let arguments = !con(inputArguments, (ins Cgx_I64Attr:$dim), collectiveArguments, decidedArguments,
                        (ins OptionalAttr<Cgx_I64Attr>:$decodes_again, UnitAttr:$keeps_payloads));
@@ -215,7 +213,7 @@ def Cgx_ReduceScatterOp : Cgx_CollectiveOp<"reduce_scatter"> {
     - (C4) all groups have the same size
     - (C5) `dim` is a dimension of each operand
     - (C6) a result is its operand with `dim` divided, without remainder, by the size of the groups
-    - (C7) codecs that are not exact go with `sum` and `mean` only
+    - (C7) lossy codecs go with `sum` and `mean` only
     - (C8) `mean` takes floating-point operands
   }];
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction, Cgx_I64Attr:$dim), collectiveArguments, decidedArguments);
@@ -261,7 +259,7 @@ def Cgx_BroadcastOp : Cgx_SameTypeCollectiveOp<"broadcast"> {
         rank 0   [a0 a1]                [a0 a1]
         rank 1   [b0 b1]         ->     [a0 a1]
 
-    The root encodes once; all ranks, itself too, decode it.
+    The root encodes once; all ranks, itself included, decode it.
 
     Example:
     ```mlir
@@ -289,9 +287,9 @@ def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
         rank 1   [b0 b1]         ->     [a0 a1]
         rank 2   [c0 c1]                [b0 b1]
 
-    With `sends`, a pair takes part in some runs of a step only. Each pair has a string, with a digit for each
-    run of the step, of which the first is the op's first: 1 where the source sends, 0 where it does not, and
-    the target gets zeros. Both ranks know it before they meet. More runs begin with the first digit again.
+    With `sends`, a pair takes part in some runs of a step only. Each pair has a string, with a digit for each run of
+    the step, beginning with the op's first run: 1 where the source sends, 0 where it does not, and the target gets
+    zeros. Both ranks know this without a message. After the last digit, the first one follows again.
 
         sends("110", "011")     run 0: rank 0 sends     run 1: both     run 2: rank 1 sends
 
@@ -313,9 +311,9 @@ def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
                        (ins Cgx_AbsentUnlessSaid<Cgx_SendsAttr>:$sends));
   let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` type($inputs)";
   let extraClassDeclaration = collectiveMethods # [{
-    /// Source and target of each pair.
+    /// Returns source and target of each pair.
     ::llvm::SmallVector<std::pair<int64_t, int64_t>> getPairs();
-    /// In how many of `runs` runs of a step a rank sends.
+    /// Returns in how many of `runs` runs of a step a rank sends.
     uint64_t getSendingRuns(int64_t rank, uint64_t runs);
   }];
 }

@@ -25,16 +25,16 @@
 
 namespace cgx {
 
-/// So that equal codecs are one attribute.
+/// Hashes codecs, so that equal ones are one attribute.
 inline llvm::hash_code hash_value(const CodecValues &codec) {
   auto bits = std::bit_cast<std::array<uint64_t, CodecValues::kMost>>(codec.values);
   return llvm::hash_combine(codec.family, llvm::hash_combine_range(bits.begin(), bits.end()));
 }
 
-/// The element type of cgx/codec.h that stands for `type`; nothing if collectives cannot carry it.
+/// Returns the element type of cgx/codec.h that stands for `type`; nothing if collectives cannot carry it.
 std::optional<cgx_element_type> getCodecElementType(mlir::Type type);
 
-/// The name of an element type in manifests and reports, such as "f32" or "bool". `type` must be
+/// Returns the name of an element type in manifests and reports, such as "f32" or "bool". `type` must be
 /// one that collectives carry.
 llvm::StringRef getElementTypeName(mlir::Type type);
 
@@ -49,7 +49,7 @@ inline constexpr llvm::StringLiteral kUpdatesAttrName = "cgx.updates";
 inline constexpr llvm::StringLiteral kInitialAttrName = "cgx.initial";
 inline constexpr llvm::StringLiteral kEveryAttrName = "cgx.every";
 inline constexpr llvm::StringLiteral kTurnAttrName = "cgx.turn";
-// What `exact_reasons` and `origins` were called when they were discardable.
+// The names that `exact_reasons` and `origins` had as discardable attributes, which are still parsed.
 inline constexpr llvm::StringLiteral kEarlierExactReasonName = "cgx.exact_reason";
 inline constexpr llvm::StringLiteral kEarlierOriginsName = "cgx.origins";
 
@@ -66,31 +66,31 @@ inline constexpr llvm::StringLiteral kEarlierOriginsName = "cgx.origins";
 #include "cgx/Dialect/Cgx/CgxTypes.h.inc"
 
 namespace cgx {
-/// What starts and waits of collectives write, as far as passes can tell: it keeps them in order.
-struct FlightResource : mlir::SideEffects::Resource::Base<FlightResource> {
-  llvm::StringRef getName() final { return "cgx.flight"; }
+/// The resource that starts and waits of collectives write, so that passes keep them in order.
+struct PendingResource : mlir::SideEffects::Resource::Base<PendingResource> {
+  llvm::StringRef getName() final { return "cgx.pending"; }
 };
 
-/// Payloads that gathers keep, to be decoded again.
+/// The resource of payloads that gathers keep, to be decoded again.
 struct KeptPayloadsResource : mlir::SideEffects::Resource::Base<KeptPayloadsResource> {
   llvm::StringRef getName() final { return "cgx.kept_payloads"; }
 };
 } // namespace cgx
 
 namespace cgx::detail {
-/// The op that issues a collective: its `cgx.start`, or itself.
+/// Returns the op that issues a collective: its `cgx.start`, or itself.
 mlir::Operation *getIssuer(mlir::Operation *collective);
-/// What it results in: its results, or those of the wait for them.
+/// Returns the tensors that a collective results in: its results, or those of the wait for them.
 mlir::ResultRange getResultTensors(mlir::Operation *collective);
-/// (D2): two numbers for each of `operands`, if there are any.
+/// Verifies (D2): two numbers for each of `operands`, if there are any.
 llvm::LogicalResult verifyOrigins(mlir::Operation *op, mlir::DenseI64ArrayAttr origins, size_t operands);
-/// (C1) to (C3), (D1) and (D2) of every collective.
+/// Verifies (C1) to (C3), (D1) and (D2) of every collective.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
-/// Those of a collective that is started, or keeps payloads, or decodes them again.
+/// Adds the effects of a collective that is started, keeps payloads, or decodes them again.
 void getCollectiveEffects(
     mlir::Operation *op,
     llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>> &effects);
-/// An algorithm as the runtime and the tools know it.
+/// Converts an algorithm to the form that the runtime and the tools know.
 cgx_schedule getSchedule(Algorithm algorithm, std::optional<HierarchyAttr> hierarchy);
 } // namespace cgx::detail
 
@@ -101,37 +101,38 @@ cgx_schedule getSchedule(Algorithm algorithm, std::optional<HierarchyAttr> hiera
 
 namespace cgx {
 
-/// The collective that an op is or starts; null for other ops.
+/// Returns the collective that an op is or starts; null for other ops.
 CollectiveOpInterface getIssued(mlir::Operation *op);
 
-/// What the attributes are called that describe codecs, in alphabetical order.
+/// Returns the mnemonics of the attributes that describe codecs, in alphabetical order.
 llvm::SmallVector<llvm::StringRef> getCodecMnemonics();
 
-/// `#cgx.identity`: the elements as they are.
+/// Returns `#cgx.identity`, which leaves elements uncompressed.
 CodecAttr getIdentityCodec(mlir::MLIRContext *context);
 
 /// The collective, by its id, and the position in it that an operand had before collectives were merged.
 using Origin = std::pair<int64_t, int64_t>;
-/// Of each operand of a collective.
+/// Returns the origin of each operand of a collective.
 llvm::SmallVector<Origin> getOrigins(CollectiveOpInterface op);
-/// Of the operand that is encoded here.
+/// Returns the origin of the operand that is encoded here.
 Origin getOrigin(CompressOp op);
 
-/// `count` times `#cgx.identity`: the codecs of a collective of which nothing was decided.
+/// Returns `count` times `#cgx.identity`, the codecs of a collective about which nothing was decided.
 mlir::ArrayAttr getIdentityCodecs(mlir::MLIRContext *context, unsigned count);
 
-/// Whether layers of a kind say which way a parameter is to go, in this step or since ranks last met.
+/// Returns whether layers of a kind tell in which direction a parameter moves, in this step or since the last
+/// outer step.
 constexpr bool isGradientKind(LayerKind kind) {
   return kind == LayerKind::Gradient || kind == LayerKind::OuterGradient;
 }
 
-/// Whether a kind is `activation`, or covered by it.
+/// Returns whether a kind is `activation` or one that `activation` covers.
 bool isActivationKind(LayerKind kind);
 
-/// The names of all kinds as a sentence has them: "gradient, weight, ... or combine_gradient".
+/// Lists the names of all kinds for a sentence: "gradient, weight, ... or combine_gradient".
 std::string describeLayerKinds();
 
-/// `count` times `#cgx.layer<"", other>`: the layers of a collective of which nothing is known.
+/// Returns `count` times `#cgx.layer<"", other>`, the layers of a collective about which nothing is known.
 mlir::ArrayAttr getUnknownLayers(mlir::MLIRContext *context, unsigned count);
 
 } // namespace cgx

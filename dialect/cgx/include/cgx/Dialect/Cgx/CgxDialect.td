@@ -16,11 +16,10 @@ def Cgx_Dialect : Dialect {
   let cppNamespace = "::cgx";
   let summary = "collectives of a training step, and how each is compressed";
   let description = [{
-    A module of this dialect is a *per-rank program*: every rank runs the same
-    code on its own shard of the data, and what ranks exchange is written as
-    collectives with value semantics. Each collective names the groups of ranks
-    that exchange, one codec per operand (how that operand is encoded on the
-    wire) and one layer per operand (which parameter it is communicated for).
+    A module of this dialect is a *per-rank program*: every rank runs the same code on its own shard of the data, and
+    communication is written as collectives with value semantics. Each collective names the process groups that
+    exchange, one codec per operand (how that operand is encoded on the wire) and one layer per operand (which parameter
+    it is communicated for).
 
     ```mlir
     module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
@@ -43,17 +42,16 @@ def Cgx_Dialect : Dialect {
       the local shape follows from the global one.
     - `cgx.feeds` (i64) on results of `@main`: the number of the argument whose
       next value this result is.
-    - `cgx.updates` (i64) on results of `@main` that feed nothing: the number of
-      an argument whose next value this result seems to be, where the import
-      cannot be sure. A step in which nothing else is fed back does not run.
-    - `cgx.initial` (0 or a string) on arguments of `@main`: what state begins with that a first start does not
-      give by its own name: zeros, or the tensor of that name, for each rank where a first dimension counts ranks.
+    - `cgx.updates` (i64) on results of `@main` that feed nothing: the number of an argument whose next value this
+      result may be, if the import cannot be sure. A step in which nothing else is fed back does not run.
+    - `cgx.initial` (0 or a string) on arguments of `@main`: the initial value of state that a first start does not
+      provide by its own name: zeros, or the tensor of that name, for each rank if a first dimension counts ranks.
     - `cgx.every` (i64) on branches: one of their regions runs every so many steps, on all ranks alike; on a
       `cgx.start` with a condition: it holds so often.
-    - `cgx.turn` (i64) beside it: in which of these steps, from 1; the last where it is not said.
+    - `cgx.turn` (i64) beside it: in which of these steps, from 1; the last by default.
 
-    What collectives were given beside their operands (`exact_reasons`, `origins`) is inherent. Earlier
-    programs have it as `cgx.exact_reason` and `cgx.origins`, which are still read.
+    The attributes `exact_reasons` and `origins` of collectives are inherent. Earlier programs have them as
+    `cgx.exact_reason` and `cgx.origins`, which are still parsed.
   }];
   // Codecs are named by their families.
   let useDefaultAttributePrinterParser = 0;
@@ -62,7 +60,7 @@ def Cgx_Dialect : Dialect {
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
-    /// For ops by names that they had before.
+    /// Parses ops by the names that they had before.
     std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef name) const override;
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
     void printAttribute(::mlir::Attribute attribute, ::mlir::DialectAsmPrinter &printer) const override;

@@ -53,9 +53,10 @@ def Cgx_LayerKind : Cgx_Enum<"LayerKind", "what is communicated for a layer", [
   I32EnumAttrCase<"Weight", 1, "weight">,
   I32EnumAttrCase<"Activation", 2, "activation">,
   I32EnumAttrCase<"Other", 3, "other">,
-  // How far a rank went by itself since ranks last met: what the outer optimizer of DiLoCo averages.
+  // The progress of a rank since the last outer step, which the outer optimizer of DiLoCo averages.
   I32EnumAttrCase<"OuterGradient", 4, "outer_gradient">,
-  // What an activation is changed by: it travels in the backward pass, as the activation did forward.
+  // The gradient of an activation, which travels in the backward pass as the activation did in the
+  // forward pass.
   I32EnumAttrCase<"ActivationGradient", 5, "activation_gradient">,
   // Tokens on their way to the ranks that hold their experts, and what the experts made of them on its way back.
   I32EnumAttrCase<"Dispatch", 6, "dispatch">,

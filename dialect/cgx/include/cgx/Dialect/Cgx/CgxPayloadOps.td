@@ -11,8 +11,8 @@
 
 include "cgx/Dialect/Cgx/CgxCollectiveOps.td"
 
-// What the ops of the explicit form have in common: the collective that they came from, and
-// which of its operands.
+// The base class of the ops of the explicit form. Each names the collective that it came from, and
+// the operand.
 class Cgx_PayloadOp<string mnemonic, list<Trait> traits = []> : Cgx_Op<mnemonic, [Cgx_PayloadOpInterface] # traits> {
   dag payloadArguments = (ins Cgx_I64Attr:$id, Cgx_I64Attr:$operand_number);
   let hasVerifier = 1;
@@ -27,7 +27,7 @@ class Cgx_PayloadOp<string mnemonic, list<Trait> traits = []> : Cgx_Op<mnemonic,
   }];
 }
 
-// Payloads between ranks: effects as of the collectives.
+// The base class of ops that exchange payloads between ranks. Their effects are those of collectives.
 class Cgx_PayloadCollectiveOp<string mnemonic>
     : Cgx_PayloadOp<mnemonic, [NoMemoryEffect, Cgx_CommunicationOpInterface]> {
   let arguments = !con((ins Cgx_PayloadType:$input), payloadArguments, (ins Cgx_GroupsAttr:$groups));
@@ -69,10 +69,10 @@ def Cgx_CompressOp : Cgx_PayloadOp<"compress", [Pure]> {
 }
 
 def Cgx_PayloadAllToAllOp : Cgx_PayloadCollectiveOp<"payload_all_to_all"> {
-  let summary = "brings each rank everybody's payload of its own chunk";
+  let summary = "sends each rank all payloads of the chunk that it owns";
   let description = [{
-    Sends the payload of chunk k to the rank at position k of the group, which
-    keeps what comes from position j in slot j.
+    Sends the payload of chunk k to the rank at position k of the group, which stores the payload from position j in
+    slot j.
 
         rank 0   | a0 | a1 |            | a0 | b0 |
         rank 1   | b0 | b1 |     ->     | a1 | b1 |
@@ -93,10 +93,9 @@ def Cgx_PayloadAllToAllOp : Cgx_PayloadCollectiveOp<"payload_all_to_all"> {
 def Cgx_DecompressAccumulateOp : Cgx_PayloadOp<"decompress_accumulate", [Pure]> {
   let summary = "decodes the payloads of the slots and combines them";
   let description = [{
-    Decodes each slot, in the order of the slots, and combines them element by
-    element; `mean` divides by the number of slots in the end. The result is the
-    chunk that this rank owns, flat, with room for chunk 0; elements behind the
-    end of the own chunk are unspecified.
+    Decodes each slot, in the order of the slots, and combines them element by element; `mean` divides by the number of
+    slots at the end. The result is the chunk that this rank owns, flat, with room for chunk 0; elements after the end
+    of the own chunk are unspecified.
 
         | a0 | b0 |   ->   a0 + b0
 
@@ -109,7 +108,7 @@ def Cgx_DecompressAccumulateOp : Cgx_PayloadOp<"decompress_accumulate", [Pure]> 
   }] # commonConstraints # [{
     - (C2) the operand is an own-chunk payload
     - (C3) the result is the chunk tensor of the payload
-    - (C4) codecs that are not exact go with `sum` and `mean` only
+    - (C4) lossy codecs go with `sum` and `mean` only
   }];
   let arguments = !con((ins Cgx_PayloadType:$input, Cgx_ReductionAttr:$reduction), payloadArguments);
   let results = (outs Cgx_Tensor:$result);
@@ -117,10 +116,10 @@ def Cgx_DecompressAccumulateOp : Cgx_PayloadOp<"decompress_accumulate", [Pure]> 
 }
 
 def Cgx_PayloadAllGatherOp : Cgx_PayloadCollectiveOp<"payload_all_gather"> {
-  let summary = "brings every rank the payloads of all chunks";
+  let summary = "sends every rank the payloads of all chunks";
   let description = [{
-    Sends the payload of the chunk that a rank owns to all ranks of the group,
-    which put the payload from position k where chunk k belongs.
+    Sends the payload of the chunk that a rank owns to all ranks of the group, which store the payload from position k
+    at chunk k.
 
         rank 0   | s0 |                 | s0 | s1 |
         rank 1   | s1 |          ->     | s0 | s1 |
@@ -141,9 +140,8 @@ def Cgx_PayloadAllGatherOp : Cgx_PayloadCollectiveOp<"payload_all_gather"> {
 def Cgx_DecompressOp : Cgx_PayloadOp<"decompress", [Pure]> {
   let summary = "decodes a whole payload";
   let description = [{
-    Decodes every chunk. `decompress(compress(x))` is `x` for exact codecs only:
-    for others the difference is what the program asked for, and nothing may
-    fold it away.
+    Decodes every chunk. `decompress(compress(x))` is `x` only for lossless codecs. For others the difference is what
+    the program asked for, and nothing may fold it away.
 
         | s0 | s1 |   ->   [ s0 s1 ]
 

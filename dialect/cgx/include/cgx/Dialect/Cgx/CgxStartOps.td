@@ -1,4 +1,4 @@
-//===-- CgxStartOps.td - collectives that run while the program goes on --*- tablegen -*-===//
+//===-- CgxStartOps.td - asynchronous collectives ---------*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,20 +13,19 @@ include "cgx/Dialect/Cgx/CgxCollectiveOps.td"
 
 // Starts and waits keep their order and are never erased: all ranks start in one order, and what was
 // started is waited for.
-def Cgx_FlightResource : Resource<"::cgx::FlightResource">;
+def Cgx_PendingResource : Resource<"::cgx::PendingResource">;
 
-// Its effects are those of the collective inside, which has some where it is started.
+// A start has the effects of the collective inside, which has some where it is started.
 def Cgx_StartOp : Cgx_Op<"start", [RecursiveMemoryEffects, SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "starts a collective, whose results cgx.wait gives";
+  let summary = "starts a collective, whose results cgx.wait returns";
   let description = [{
-    The collective inside means what it means elsewhere, but the program goes on
-    while ranks exchange. Ranks run what was started in the order in which it was
-    started; a collective that is not started runs behind those that are in flight.
-    The text has the collective, without `cgx.`, in place of the region.
+    The collective inside has its usual meaning, but the program continues while ranks exchange. Ranks run started
+    collectives in the order of their starts; a collective that is not started runs after those that are pending. The
+    assembly has the collective, without `cgx.`, in place of the region.
 
-    With a condition, `when(%due)`, ranks exchange where it holds. Elsewhere nothing is sent, no
-    memory of a codec changes, and `cgx.wait` gives zeros. The condition must be equal on all ranks of
-    a group, which `--cgx-check-control-flow` tells; `cgx.every` and `cgx.turn` may say how often it holds.
+    With a condition, `when(%due)`, ranks exchange only where it holds. Elsewhere nothing is sent, no state of a codec
+    changes, and `cgx.wait` returns zeros. The condition must be equal on all ranks of a group, which
+    `--cgx-check-control-flow` checks; `cgx.every` and `cgx.turn` may state how often it holds.
 
     Example:
     ```mlir
@@ -51,17 +50,17 @@ def Cgx_StartOp : Cgx_Op<"start", [RecursiveMemoryEffects, SingleBlock, NoTermin
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// Always there in IR that was verified.
+    /// Returns the collective. Verified IR always has one.
     ::cgx::CollectiveOpInterface getCollective();
   }];
 }
 
-def Cgx_WaitOp : Cgx_Op<"wait", [MemoryEffects<[MemWrite<Cgx_FlightResource>]>,
+def Cgx_WaitOp : Cgx_Op<"wait", [MemoryEffects<[MemWrite<Cgx_PendingResource>]>,
     RangedTypesMatchWith<"results are what the handle holds", "handle", "results",
                          "::llvm::cast<::cgx::HandleType>($_self).getTypes()">]> {
-  let summary = "waits for a collective that was started, and gives its results";
+  let summary = "waits for a started collective, and returns its results";
   let description = [{
-    Everything that the collective moves has arrived when `wait` ends.
+    All transfers of the collective have completed when `wait` ends.
 
         start        compute     compute    wait
           |---- ranks exchange ----|          |  results
@@ -80,7 +79,7 @@ def Cgx_WaitOp : Cgx_Op<"wait", [MemoryEffects<[MemWrite<Cgx_FlightResource>]>,
   let assemblyFormat = "$handle attr-dict `:` qualified(type($handle))";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// What the wait is for. Always there in IR that was verified.
+    /// Returns the collective that the wait is for. Verified IR always has one.
     ::cgx::CollectiveOpInterface getCollective();
   }];
 }

@@ -21,15 +21,13 @@ def Cgx_PayloadType : Cgx_Type<"Payload", "payload"> {
     The tensor of the given shape, cut into `chunks` chunks whose boundaries are
     those of cgx/codec.h and each encoded by the codec. There are two forms.
 
-    *Whole*: one payload per chunk, one behind the other, each exactly as long
-    as its chunk needs.
+    *Whole*: one payload per chunk, one after the other, each exactly as long as its chunk needs.
 
         !cgx.payload<1000xf32, C, chunks = 3>            | chunk 0 | chunk 1 | chunk 2 |
 
-    *Own chunk*: `slots` payloads, all of the chunk that this rank owns. Chunks
-    differ in size, types must not (all ranks run one program), so a slot has
-    room for chunk 0, the largest. Slot k begins at k * bytes(chunk 0); a rank
-    uses of a slot what its own chunk needs, and only that travels.
+    *Own chunk*: `slots` payloads, all of the chunk that this rank owns. Chunks differ in size, while types must not
+    (all ranks run one program), so a slot has room for chunk 0, the largest. Slot k begins at k * bytes(chunk 0). A
+    rank uses only the bytes of a slot that its own chunk needs, and sends only those.
 
         !cgx.payload<1000xf32, C, chunks = 3, slots = 2> | own chunk . | own chunk . |
 
@@ -50,23 +48,23 @@ def Cgx_PayloadType : Cgx_Type<"Payload", "payload"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Every chunk of the tensor, rather than this rank's own.
+    /// Returns whether the payload has every chunk of the tensor, rather than this rank's own.
     bool isWhole() const { return getSlots() == 0; }
-    /// The payload of the whole tensor, and of this rank's own chunk.
+    /// Returns the payload of the whole tensor, and of this rank's own chunk.
     PayloadType getWhole() const;
     PayloadType getOwnChunk(int64_t slots) const;
 
-    /// The tensor that is encoded.
+    /// Returns the type of the tensor that is encoded.
     ::mlir::RankedTensorType getTensorType() const;
-    /// The type of this rank's own chunk, decoded: flat, with room for chunk 0.
+    /// Returns the type of this rank's own chunk, decoded: flat, with room for chunk 0.
     ::mlir::RankedTensorType getChunkTensorType() const;
 
     uint64_t getNumElements() const;
-    /// Elements of a chunk. Chunk 0 is the largest.
+    /// Returns the number of elements of a chunk. Chunk 0 is the largest.
     uint64_t getChunkElements(int64_t chunk) const;
-    /// Bytes of the payload of a chunk.
+    /// Returns the bytes of the payload of a chunk.
     uint64_t getChunkBytes(int64_t chunk) const;
-    /// Bytes of a buffer for this type.
+    /// Returns the bytes of a buffer for this type.
     uint64_t getBytes() const;
   }];
 }
@@ -74,8 +72,7 @@ def Cgx_PayloadType : Cgx_Type<"Payload", "payload"> {
 def Cgx_HandleType : Cgx_Type<"Handle", "handle"> {
   let summary = "a collective that was started, and the types of its results";
   let description = [{
-    What `cgx.start` gives and `cgx.wait` takes. It has no
-    value that a program could look at or keep.
+    The result of `cgx.start` and the operand of `cgx.wait`. It has no value that a program could inspect or keep.
 
     Example:
     ```mlir

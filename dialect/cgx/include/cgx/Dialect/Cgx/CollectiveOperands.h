@@ -1,4 +1,4 @@
-//===-- CollectiveOperands.h - Collectives of other operands ----*- C++ -*-===//
+//===-- CollectiveOperands.h - Replaces the operands of collectives -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,10 +13,10 @@
 
 namespace cgx {
 
-/// Why the filters keep this operand exact; "" where nothing but the choice of codecs may.
+/// Returns why the filters leave this operand uncompressed; "" if only the choice of codecs decides.
 llvm::StringRef getExactReason(CollectiveOpInterface op, unsigned operand);
 
-/// The reasons of some operands, for a collective of these; null where nothing was decided.
+/// Returns the reasons of some operands, for a collective of these; null where nothing was decided.
 mlir::ArrayAttr getExactReasons(CollectiveOpInterface op, llvm::ArrayRef<unsigned> operands);
 
 /// Replaces a collective that is not started by one with the operands at the positions `kept` alone: their

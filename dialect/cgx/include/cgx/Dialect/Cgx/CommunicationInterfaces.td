@@ -1,4 +1,4 @@
-//===-- CommunicationInterfaces.td - what every communicating op can be asked --*- tablegen -*-===//
+//===-- CommunicationInterfaces.td - the interfaces of communicating ops -*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,14 +19,14 @@ def Cgx_CommunicationOpInterface : OpInterface<"CommunicationOpInterface"> {
   let cppNamespace = "::cgx";
   let methods = [
     InterfaceMethod<[{
-        The id of the collective: unique in the module and equal on all ranks.
+        Returns the id of the collective: unique in the module and equal on all ranks.
       }], "int64_t", "getId">,
     InterfaceMethod<[{
-        Which ranks exchange.
+        Returns the process groups that exchange.
       }], "::cgx::GroupsAttr", "getGroups">,
     InterfaceMethod<[{
-        Wire bytes of the op: bytes that leave `rank` in one execution. Linear in
-        the number of ranks.
+        Returns the wire bytes of the op: bytes that leave `rank` in one execution. Takes time linear in the number of
+        ranks.
       }], "uint64_t", "getWireBytes", (ins "int64_t":$rank)>
   ];
 }
@@ -40,7 +40,7 @@ def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_Commun
   let verify = "return ::cgx::detail::verifyCollective($_op);";
   let methods = [
     InterfaceMethod<[{
-        The name of the op without its dialect, such as "all_reduce": `kind` in the manifest.
+        Returns the name of the op without its dialect, such as "all_reduce": `kind` in the manifest.
       }], "::llvm::StringRef", "getKind", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return $_op->getName().stripDialect();">,
     InterfaceMethod<"The operands.", "::mlir::OperandRange", "getInputs">,
@@ -49,24 +49,25 @@ def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_Commun
     InterfaceMethod<"One layer per operand.", "::mlir::ArrayAttr", "getLayers">,
     InterfaceMethod<"Replaces the layers.", "void", "setLayersAttr", (ins "::mlir::ArrayAttr":$layers)>,
     InterfaceMethod<[{
-        Why each operand must stay exact, "" where it may be compressed; null where nothing was decided.
+        Returns why each operand must stay uncompressed, "" where it may be compressed; null where nothing was decided.
       }], "::mlir::ArrayAttr", "getExactReasonsAttr">,
     InterfaceMethod<"Replaces these reasons.", "void", "setExactReasonsAttr", (ins "::mlir::ArrayAttr":$reasons)>,
     InterfaceMethod<[{
-        Collective and position of each operand before collectives were merged; null where none was. See `getOrigins`.
+        Returns collective and position of each operand before collectives were merged; null where none was. See
+        `getOrigins`.
       }], "::mlir::DenseI64ArrayAttr", "getOriginsAttr">,
     InterfaceMethod<"Replaces these origins.", "void", "setOriginsAttr", (ins "::mlir::DenseI64ArrayAttr":$origins)>,
     InterfaceMethod<[{
-        How the operands of the ranks are combined; nothing for ops that only move data.
+        Returns how the operands of the ranks are combined; nothing for ops that only move data.
       }], "::std::optional<::cgx::Reduction>", "getReductionKind", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return ::std::nullopt;">,
     InterfaceMethod<[{
-        One tensor per operand.
+        Returns one tensor per operand.
       }], "::mlir::ResultRange", "getResultTensors", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return ::cgx::detail::getResultTensors($_op);">,
     InterfaceMethod<[{
-        Wire bytes of one operand if `codec` encoded it: bytes that leave `rank` for it in one
-        execution. Linear in the number of ranks.
+        Returns the wire bytes of one operand if `codec` encoded it: bytes that leave `rank` for it in one execution.
+        Takes time linear in the number of ranks.
       }], "uint64_t", "getOperandWireBytesAs",
       (ins "::cgx::CodecAttrInterface":$codec, "unsigned":$operand, "int64_t":$rank)>
   ];
@@ -83,12 +84,12 @@ def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_Commun
     uint64_t getOperandWireBytes(unsigned operand, int64_t rank) {
       return $_op.getOperandWireBytesAs(getCodec(operand), operand, rank);
     }
-    /// The op that issues the collective: the `cgx.start` that has it inside, or itself.
+    /// Returns the op that issues the collective: the `cgx.start` that has it inside, or itself.
     ::mlir::Operation *getIssuer() { return ::cgx::detail::getIssuer($_op); }
     bool isStarted() { return getIssuer() != $_op; }
-    /// For codecs that need one.
+    /// Returns whether this is an all-reduce, which some codecs require.
     bool isAllReduce() { return $_op.getKind() == "all_reduce"; }
-    /// A codec that is not exact may encode the operands: an error of the elements is then an
+    /// Returns whether lossy codecs may encode the operands: an error of the elements is then an
     /// error of the results of the same size. That does not hold for max, min and product.
     bool acceptsLossyCodecs() {
       auto reduction = $_op.getReductionKind();

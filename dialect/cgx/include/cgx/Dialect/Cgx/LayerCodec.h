@@ -1,4 +1,4 @@
-//===-- LayerCodec.h - Codecs as decisions have them ------------*- C++ -*-===//
+//===-- LayerCodec.h - Conversion of codecs for decisions ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Decisions about layers are made by a library that knows no attributes (cgx/layers). What it may put where,
-// attributes verify by it; what a codec is called, printers of manifests and reports ask it.
+// Decisions about layers are made by a library that knows no attributes (cgx/layers). Attributes verify by
+// the same library what may be put where, and printers of manifests and reports take names of codecs from it.
 #ifndef CGX_DIALECT_CGX_LAYERCODEC_H
 #define CGX_DIALECT_CGX_LAYERCODEC_H
 
@@ -16,11 +16,11 @@
 
 namespace cgx {
 
-/// The codec that an attribute describes, and the attribute that describes a codec.
+/// These convert between a codec and the attribute that describes it.
 layers::Codec toLayerCodec(CodecAttrInterface codec);
 CodecAttrInterface getCodecAttr(mlir::MLIRContext *context, const layers::Codec &codec);
 
-/// The algorithm of an all-reduce by hosts.
+/// Converts the hierarchy of an all-reduce.
 std::optional<layers::Hierarchy> toLayerHierarchy(std::optional<HierarchyAttr> hierarchy);
 
 } // namespace cgx

@@ -53,9 +53,9 @@ def Sdy_Mesh : Sdy_Attr<"Mesh", "mesh"> {
                         OptionalArrayRefParameter<"int64_t">:$deviceIds);
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The size of the axis `name`, or nothing if the mesh has no such axis.
+    /// Returns the size of the axis `name`, or nothing if the mesh has no such axis.
     std::optional<int64_t> getAxisSize(::llvm::StringRef name) const;
-    /// The number of devices.
+    /// Returns the number of devices.
     int64_t getDeviceCount() const;
   }];
 }
@@ -114,9 +114,9 @@ def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
                         OptionalArrayRefParameter<"AxisRefAttr">:$unreducedAxes,
                         DefaultValuedParameter<"::cgx::sdy::ReductionOp", "::cgx::sdy::ReductionOp::Sum">:$reductionOp);
   let extraClassDeclaration = [{
-    /// The mesh, looked up from `user` if it is a symbol; null if there is none.
+    /// Returns the mesh, looked up from `user` if it is a symbol; null if there is none.
     MeshAttr getMesh(::mlir::Operation *user) const;
-    /// (C1) to (C5) for a value of type `type` of `user`.
+    /// Verifies (C1) to (C5) for a value of type `type` of `user`.
     ::llvm::LogicalResult verifyForType(::mlir::Type type, ::mlir::Operation *user,
         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
   }];
@@ -153,7 +153,7 @@ def Sdy_AllToAllParam : Sdy_Attr<"AllToAllParam", "all_to_all_param"> {
 }
 
 def Sdy_AllToAllParamList : Sdy_Attr<"AllToAllParamList", "all_to_all_param_list"> {
-  let summary = "what an all_to_all moves";
+  let summary = "the moves of an all_to_all";
   let description = [{ Example: `#sdy<all_to_all_param_list[{"x"}: 0->2, {"y"}: 1->3]>` }];
   let parameters = (ins OptionalArrayRefParameter<"AllToAllParamAttr">:$params);
 }
@@ -162,7 +162,7 @@ def Sdy_Unknown : AttrDef<Sdy_Dialect, "Unknown"> {
   let attrName = "sdy.unknown";
   let summary = "an attribute that only a partitioner reads, kept as its text";
   let description = [{
-    Written as it was read, without a mnemonic of ours.
+    The attribute is printed as it was read, without a mnemonic of cgx.
 
     Example: `#sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=8} reduction={j}>`
 

@@ -1,4 +1,4 @@
-//===-- SdyCollectiveOps.td - what moves between shardings -*- tablegen -*-===//
+//===-- SdyCollectiveOps.td - collectives between shardings -*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,7 @@ def Sdy_AllGatherOp : Sdy_CollectiveOp<"all_gather"> {
     **Constraints:**
     - (C1) the operand has a sharding, of the mesh of `out_sharding`, which is valid for the type
     - (C2) there is one list of axes per dimension, each valid, no axis twice
-    - (C3) each list ends the sharding of its dimension, and `out_sharding` is what is left
+    - (C3) each list ends the sharding of its dimension, and `out_sharding` is the rest
   }];
   let arguments = (ins AnyType:$tensor, Sdy_ListOfAxisRefLists:$gathering_axes, Sdy_TensorSharding:$out_sharding);
   let assemblyFormat = [{
@@ -118,7 +118,7 @@ def Sdy_AllReduceOp : Sdy_CollectiveOp<"all_reduce"> {
     - (C3) operand and result split their dimensions alike
     - (C4) the axes split no dimension, and the operand is not replicated along them by name
     - (C5) the result is not unreduced along them, nor along an axis along which the operand is not
-    - (C6) what is unreduced is reduced as it is to be
+    - (C6) unreduced axes are reduced by their own reduction
   }];
   let arguments = (ins AnyType:$tensor, Sdy_AxisRefList:$reduction_axes,
                        DefaultValuedAttr<Sdy_ReductionOp, "::cgx::sdy::ReductionOp::Sum">:$reduction_op,
@@ -143,7 +143,7 @@ def Sdy_ReduceScatterOp : Sdy_CollectiveOp<"reduce_scatter"> {
     - (C1) the operand's sharding, if it has one, is of the mesh of `out_sharding`, which is valid for the type
     - (C2) there is one list of axes per dimension, each valid, no axis twice
     - (C3) `out_sharding` is that of the operand with the axes at the end
-    - (C4) what is unreduced is reduced as it is to be
+    - (C4) unreduced axes are reduced by their own reduction
   }];
   let arguments = (ins AnyType:$tensor, Sdy_ListOfAxisRefLists:$reduce_scatter_axes,
                        DefaultValuedAttr<Sdy_ReductionOp, "::cgx::sdy::ReductionOp::Sum">:$reduction_op,
@@ -168,7 +168,7 @@ def Sdy_ShardedToUnreducedOp : Sdy_CollectiveOp<"sharded_to_unreduced"> {
     **Constraints:**
     - (C1) the operand has a sharding, of the mesh of `out_sharding`, which is valid for the type
     - (C2) there is one list of axes per dimension, each valid, no axis twice
-    - (C3) each list ends the sharding of its dimension, and `out_sharding` has what is left
+    - (C3) each list ends the sharding of its dimension, and `out_sharding` has the rest
     - (C4) `out_sharding` is unreduced, by a sum, along these axes and those of the operand
   }];
   let arguments = (ins AnyType:$tensor, Sdy_ListOfAxisRefLists:$axes, Sdy_TensorSharding:$out_sharding);

@@ -34,7 +34,7 @@ namespace cgx::sdy {
 /// (`#sdy.sharding`) or of the results of an op (`#sdy.sharding_per_value`).
 inline constexpr llvm::StringLiteral kShardingAttrName = "sdy.sharding";
 
-/// The type of this device's piece of a value of type `global`: each dimension
+/// Returns the type of this device's piece of a value of type `global`: each dimension
 /// divided by the sizes of those of its axes that are in `manualAxes`. Null
 /// when a dimension is not divisible or `sharding` does not fit the type.
 mlir::Type getLocalType(mlir::Type global, TensorShardingAttr sharding, MeshAttr mesh,

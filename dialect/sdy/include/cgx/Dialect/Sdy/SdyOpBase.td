@@ -1,4 +1,4 @@
-//===-- SdyOpBase.td - what ops of sdy share -*- tablegen -*-===//
+//===-- SdyOpBase.td - base classes of the ops of sdy -----*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -71,7 +71,7 @@ def Sdy_ManualComputationOp : Sdy_Op<"manual_computation",
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The mesh that the shardings name; null if no sharding names one with axes.
+    /// Returns the mesh that the shardings name; null if no sharding names one with axes.
     MeshAttr getMesh();
   }];
 }
@@ -111,8 +111,8 @@ def Sdy_ShardingConstraintOp : Sdy_ShardedIdentityOp<"sharding_constraint", [Pur
     **Constraints:**
     - (C1) the sharding is valid for the type
     - (C2) it names no axis that a manual computation around the op has
-    - (C3) what the operand is unreduced along stays so by the same reduction
-    - (C4) what becomes unreduced is a sum
+    - (C3) axes along which the operand is unreduced keep their reduction
+    - (C4) new unreduced axes are sums
   }];
 }
 
@@ -129,8 +129,8 @@ def Sdy_ReshardOp : Sdy_ShardedIdentityOp<"reshard", [Pure]> {
     **Constraints:**
     - (C1) the sharding is valid for the type
     - (C2) it names no axis that a manual computation around the op has
-    - (C3) what the operand is unreduced along stays so by the same reduction
-    - (C4) what becomes unreduced is a sum
+    - (C3) axes along which the operand is unreduced keep their reduction
+    - (C4) new unreduced axes are sums
   }];
 }
 

@@ -1,4 +1,4 @@
-//===-- SdyPropagationOps.td - what a partitioner leaves in a program -*- tablegen -*-===//
+//===-- SdyPropagationOps.td - ops that a partitioner leaves in a program -*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,7 @@ def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, AllTypesMatch<["value", "output"]
 def Sdy_DataFlowEdgeOp : Sdy_Op<"data_flow_edge", [SameOperandsAndResultType]> {
   let summary = "values through regions that are split alike";
   let description = [{
-    Marks, for example, what one iteration of a loop hands to the next. Only a
+    Marks, for example, the values that one iteration of a loop hands to the next. Only a
     partitioner reads it.
 
     Example:
@@ -90,7 +90,7 @@ def Sdy_NamedComputationOp : Sdy_Op<"named_computation",
     [IsolatedFromAbove, RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let summary = "a part of the program with a name";
   let description = [{
-    What a call of a function becomes while shardings are propagated.
+    A call of a function becomes this op while shardings are propagated.
 
     Example:
     ```mlir

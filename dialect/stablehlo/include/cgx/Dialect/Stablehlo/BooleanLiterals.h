@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of more than 100 elements a literal is written in hexadecimal: `dense<"0x...">`.
-// LLVM 22 writes a bit per element of i1, LLVM 23, which jaxlib 0.10 is built
-// with, a byte. The length tells which: they differ for all but one element.
+// A literal of more than 100 elements is written in hexadecimal: `dense<"0x...">`. LLVM 22 writes a bit per
+// element of i1, LLVM 23, which jaxlib 0.10 is built with, a byte. The length tells which: it differs for all
+// but one element.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_DIALECT_STABLEHLO_BOOLEANLITERALS_H
@@ -20,11 +20,11 @@
 
 namespace cgx::stablehlo {
 
-/// The digits, after `0x`, of `dense<"0x..."> : tensor<...xi1>` with a byte per element, where `text`, which
-/// ends in NUL, begins with one. Looks at nothing beyond the type.
+/// Returns the digits, after `0x`, of `dense<"0x..."> : tensor<...xi1>` with a byte per element, where
+/// `text`, which ends in NUL, begins with one. Looks at nothing beyond the type.
 std::optional<llvm::StringRef> matchByteBooleans(const char *text);
 
-/// Element `index` of such digits.
+/// Returns element `index` of such digits.
 bool getByteBoolean(llvm::StringRef digits, size_t index);
 
 } // namespace cgx::stablehlo

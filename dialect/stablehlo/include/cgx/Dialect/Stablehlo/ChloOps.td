@@ -62,7 +62,7 @@ def Chlo_IsPosInfOp : Chlo_UnaryOp<"is_pos_inf", "whether plus infinity">;
 def Chlo_LgammaOp : Chlo_UnaryOp<"lgamma", "logarithm of the gamma function">;
 def Chlo_SinhOp : Chlo_UnaryOp<"sinh", "hyperbolic sine">;
 def Chlo_TanOp : Chlo_UnaryOp<"tan", "tangent">;
-def Chlo_AsinAcosKernelOp : Chlo_UnaryOp<"_asin_acos_kernel", "what arc sine and arc cosine of complex numbers share">;
+def Chlo_AsinAcosKernelOp : Chlo_UnaryOp<"_asin_acos_kernel", "the part that arc sine and arc cosine of complex numbers share">;
 def Chlo_SquareOp : Chlo_UnaryOp<"square", "the element times itself">;
 
 // Booleans have no high half.
@@ -90,7 +90,7 @@ def Chlo_NextAfterOp : Chlo_BinaryOp<"next_after", "the representable number aft
 def Chlo_PolygammaOp : Chlo_BinaryOp<"polygamma", "derivative of order lhs of digamma">;
 def Chlo_ZetaOp : Chlo_BinaryOp<"zeta", "Hurwitz zeta function">;
 
-// The same names for the same values as in stablehlo, but attributes of their own.
+// The base class of enums that have the cases of stablehlo's, but attributes of their own.
 class Chlo_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::cgx::chlo";
   let genSpecializedAttr = 0;
@@ -216,8 +216,9 @@ def Chlo_ConstantLikeOp : Op<Chlo_Dialect, "constant_like", [Pure, SameOperandsA
 // Operands of several shapes
 //===----------------------------------------------------------------------===//
 
-// As in NumPy: dimensions are matched from the last, and one of size 1 is repeated. `broadcast_dimensions` may say
-// instead which dimensions of the larger operand those of the smaller one are.
+// Ops that broadcast as in NumPy: dimensions are matched from the last, and one of size 1 is
+// repeated. Alternatively, `broadcast_dimensions` maps the dimensions of the smaller operand to
+// those of the larger one.
 class Chlo_BroadcastOp<string mnemonic, string text, list<Trait> traits = []>
     : Op<Chlo_Dialect, "broadcast_" # mnemonic, [Pure] # traits> {
   let summary = text # ", of operands that are broadcast";

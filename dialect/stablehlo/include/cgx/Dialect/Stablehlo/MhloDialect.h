@@ -1,4 +1,4 @@
-//===-- MhloDialect.h - what JAX still writes in mhlo ------------*- C++ -*-===//
+//===-- MhloDialect.h - the mhlo ops that JAX still writes -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,8 @@
 #include "cgx/Dialect/Stablehlo/MhloDialect.h.inc"
 
 namespace cgx::mhlo {
-/// How a partitioner is to split an argument, a result, or what an op gives: text of HLO (`HloSharding`).
+/// The attribute that tells a partitioner how to split an argument or a result, as text of HLO
+/// (`HloSharding`).
 inline constexpr llvm::StringLiteral kShardingAttrName = "mhlo.sharding";
 } // namespace cgx::mhlo
 

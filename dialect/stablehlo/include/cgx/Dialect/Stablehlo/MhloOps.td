@@ -1,4 +1,4 @@
-//===-- MhloOps.td - what JAX still writes in the mhlo dialect -*- tablegen -*-===//
+//===-- MhloOps.td - the mhlo ops that JAX still writes ---*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

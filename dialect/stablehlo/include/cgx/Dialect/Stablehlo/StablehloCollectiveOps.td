@@ -231,8 +231,8 @@ def Stablehlo_AsyncStartOp : Stablehlo_Op<"async_start", [RecursiveMemoryEffects
     **Constraints:**
     - (C1) the body has one op and returns
     - (C2) which is a collective or a slice
-    - (C3) and takes what the body takes
-    - (C4) the future is of what the body returns
+    - (C3) and has the operands of the body
+    - (C4) the future is of the results of the body
   }];
   let arguments = (ins Variadic<AnyType>:$inputs);
   let regions = (region SizedRegion<1>:$body);

@@ -24,7 +24,7 @@ def Stablehlo_DotGeneralOp : Stablehlo_Op<"dot_general", [Pure]> {
     **Constraints:**
     - (C1) to (C10): dimensions go in pairs of one size, each once
     - (C11) there is at most one precision per operand
-    - (C12) the result has the batches, and what is left of lhs and of rhs
+    - (C12) the result has the batches, and the other dimensions of lhs and of rhs
     - (C14) to (C20): a quantized rhs may go with a lhs and a result that are quantized, or both not; its zero points are
       0, contracted dimensions have no scales of their own, and all express one type
     - (C21) with an algorithm, the precision is DEFAULT
@@ -61,7 +61,7 @@ def Stablehlo_ConvolutionOp : Stablehlo_Op<"convolution", [Pure]> {
     - (C24) there is at most one precision per operand
     - (C25) to (C26): the result has the shape that follows
     - (C27) both operands have, or express, one element type
-    - (C28) to (C34): what dot_general says of quantized operands; only output features have scales of their own
+    - (C28) to (C34): as dot_general constrains quantized operands; only output features have scales of their own
   }];
   let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
                        OptionalAttr<DenseI64ArrayAttr>:$window_strides, OptionalAttr<I64ElementsAttr>:$padding,

@@ -200,7 +200,7 @@ def Stablehlo_IfOp : Stablehlo_Op<"if", [RecursiveMemoryEffects,
     ```
 
     **Constraints:**
-    - (C1) to (C3): branches take nothing and return what the op does
+    - (C1) to (C3): branches take nothing and have the results of the op
   }];
   let arguments = (ins Stablehlo_PredTensor:$pred);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
@@ -223,7 +223,7 @@ def Stablehlo_CaseOp : Stablehlo_Op<"case", [RecursiveMemoryEffects,
 
     **Constraints:**
     - (C1) there is a branch
-    - (C2) to (C4): branches take nothing and return what the op does
+    - (C2) to (C4): branches take nothing and have the results of the op
   }];
   let arguments = (ins Stablehlo_IntTensor:$index);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);

@@ -17,7 +17,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Stablehlo_ConstantOp : Stablehlo_Op<"constant", [Pure, ConstantLike]> {
   let summary = "a constant tensor";
   let description = [{
-    Quantized numbers are written as what is stored.
+    Quantized numbers are written as their stored integers.
 
     Example:
     ```mlir

@@ -31,13 +31,13 @@ namespace cgx::stablehlo {
 /// The number of elements up to which sizes in bytes stay within 64 bits, whatever the element type.
 inline constexpr int64_t kMostElements = int64_t(1) << 56;
 
-/// A ranked tensor whose known dimensions make no more elements than that.
+/// Returns whether the type is a ranked tensor whose known dimensions make no more elements than that.
 bool isTensor(mlir::Type type);
 
-/// Whether `op` exchanges tensors in groups of processes. Sends and receives have no groups.
+/// Returns whether `op` exchanges tensors in groups of processes. Sends and receives have no groups.
 bool isCollective(mlir::Operation *op);
 
-/// Whether elements of this type stand for others, by a scale.
+/// Returns whether the type is quantized: its elements stand for other numbers, by a scale.
 bool isQuantized(mlir::Type element);
 
 } // namespace cgx::stablehlo

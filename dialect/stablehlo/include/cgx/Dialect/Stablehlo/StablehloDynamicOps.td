@@ -12,7 +12,7 @@ include "cgx/Dialect/Stablehlo/StablehloAttrs.td"
 include "cgx/Dialect/Stablehlo/StablehloTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// Ops that take as operands what their namesakes without `dynamic_` take as attributes. A training step has
+// Ops that have operands for the attributes of their namesakes without `dynamic_`. A training step has
 // fixed shapes; programs exported with symbolic shapes, or for inference, have these. They may fail where the
 // shapes turn out not to fit, so they are not speculatable.
 class Stablehlo_DynamicOp<string mnemonic, list<Trait> traits = []>

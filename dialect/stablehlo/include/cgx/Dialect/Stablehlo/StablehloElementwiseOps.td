@@ -16,12 +16,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Stablehlo_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Stablehlo_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultShape] # traits>;
 
-// What MLIR's trait for this says names no types.
+// Replaces MLIR's trait SameOperandsAndResultElementType, whose message names no types.
 def Stablehlo_OneElementType : NativeOpTrait<"OneElementType"> {
   let cppNamespace = "::cgx::stablehlo";
 }
 
-// One operand.
+// The base class of ops with one operand.
 class Stablehlo_UnaryOp<string mnemonic, string text, list<Trait> traits = [Stablehlo_OneElementType]>
     : Stablehlo_ElementwiseOp<mnemonic, traits> {
   let summary = text;
@@ -36,12 +36,12 @@ class Stablehlo_UnaryOp<string mnemonic, string text, list<Trait> traits = [Stab
   let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
-// One operand that may be complex, and a real result.
+// The base class of ops with one operand that may be complex, and a real result.
 class Stablehlo_RealPartOp<string mnemonic, string text> : Stablehlo_UnaryOp<mnemonic, text, []> {
   let hasVerifier = 1;
 }
 
-// The same, with an accuracy that a frontend may ask for.
+// A unary op with an accuracy that a frontend may ask for.
 class Stablehlo_FunctionOp<string mnemonic, string text> : Stablehlo_UnaryOp<mnemonic, text> {
   let arguments = (ins Stablehlo_Tensor:$operand, OptionalAttr<Stablehlo_ResultAccuracyAttr>:$result_accuracy);
 }

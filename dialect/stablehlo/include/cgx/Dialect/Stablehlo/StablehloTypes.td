@@ -33,7 +33,8 @@ def Stablehlo_FloatTensor : RankedTensorOf<[AnyFloat, Stablehlo_QuantizedElement
 def Stablehlo_PredOrIntTensor : RankedTensorOf<[AnyInteger]>;
 def Stablehlo_TensorOrToken : AnyTypeOf<[Stablehlo_Tensor, Stablehlo_TokenType]>;
 def Stablehlo_Tuple : NestedTupleOf<[Stablehlo_Tensor, Stablehlo_TokenType, AnyMemRef]>;
-// What flows through control flow: also tuples, and buffers that a frontend has placed already.
+// The values that flow through control flow, which also include tuples and buffers that a frontend
+// has allocated.
 def Stablehlo_Value : AnyTypeOf<[Stablehlo_Tensor, Stablehlo_TokenType, Stablehlo_Tuple, AnyMemRef]>;
 def Stablehlo_DimensionTensor : 1DTensorOf<[Index, AnyInteger]>;
 def Stablehlo_PredTensor : RankedTensorOf<[I1]>;

@@ -1,11 +1,11 @@
-//===-- Feeding.cpp - which result is the next value of which argument -*- C++ -*-===//
+//===-- StateFeeds.cpp - results that are the next values of arguments -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Feeding.h"
+#include "StateFeeds.h"
 
 #include "FeedsByFlow.h"
 #include "TreePath.h"
@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace cgx;
 
 //===----------------------------------------------------------------------===//
-// What is known of a step's values
+// Facts about a step's values
 //===----------------------------------------------------------------------===//
 
 StringRef cgx::getArgumentName(BlockArgument argument) {
@@ -36,14 +36,15 @@ StringRef cgx::getArgumentName(BlockArgument argument) {
   return name;
 }
 
-/// `cgx.name` if there is one, else the name that the framework gave; reports and manifests are UTF-8.
+/// Returns `cgx.name` if there is one, else the name that the framework gave, as UTF-8, which reports and
+/// manifests require.
 static std::string getKnownName(Attribute given, StringRef exported) {
   auto name = dyn_cast_or_null<StringAttr>(given);
   return llvm::json::fixUTF8(name ? name.getValue() : exported);
 }
 
-/// The numbers in `array<i64: 0, 1>`, which older texts write `dense<[0, 1]> : tensor<2xi64>`; none where an
-/// attribute is something else.
+/// Returns the numbers in `array<i64: 0, 1>`, which older texts write `dense<[0, 1]> : tensor<2xi64>`; none
+/// where an attribute is something else.
 static std::optional<SmallVector<int64_t>> getIndices(Attribute attribute) {
   if (auto array = dyn_cast_or_null<DenseI64ArrayAttr>(attribute))
     return SmallVector<int64_t>(array.asArrayRef());
@@ -52,7 +53,7 @@ static std::optional<SmallVector<int64_t>> getIndices(Attribute attribute) {
   return std::nullopt;
 }
 
-/// The results that share buffers with arguments as a module converted from HLO says it, by argument:
+/// Returns the results that share buffers with arguments as a module converted from HLO says it, by argument:
 /// `{alias = {parameter_number = 1 : i64, parameter_index = array<i64>, ...}, output_index = array<i64: 0>}`.
 static llvm::DenseMap<unsigned, unsigned> getModuleAliases(func::FuncOp step) {
   llvm::DenseMap<unsigned, unsigned> aliases;
@@ -76,7 +77,7 @@ static llvm::DenseMap<unsigned, unsigned> getModuleAliases(func::FuncOp step) {
   return aliases;
 }
 
-/// An attribute that is there, and not `false`.
+/// Returns whether an attribute is present, and not `false`.
 static bool isMarked(Attribute attribute) {
   auto flag = dyn_cast_or_null<BoolAttr>(attribute);
   return flag ? flag.getValue() : static_cast<bool>(attribute);
@@ -137,7 +138,7 @@ struct Leaf {
 /// Subtrees by name, in the order in which they appear.
 using Subtrees = llvm::MapVector<llvm::StringRef, SmallVector<Leaf>>;
 
-/// How well the results of one subtree fit the arguments of another.
+/// The quality of a match of the results of one subtree to the arguments of another.
 struct Fit {
   SmallVector<std::pair<unsigned, unsigned>> feeds; // (result, argument)
   unsigned updates = 0;                             // of these, that data flow shows
@@ -151,7 +152,7 @@ struct Fit {
 
 class NameMatcher {
 public:
-  /// `flow` is null where nothing but names is known.
+  /// Matches by names. `flow` is null where nothing but names is known.
   NameMatcher(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, const FlowMatcher *flow)
       : arguments(arguments), results(results), flow(flow) {
     for (const StepValue &argument : arguments)
@@ -163,8 +164,8 @@ public:
         roots[path.root].push_back({path.keys, static_cast<unsigned>(index)});
   }
 
-  /// A step returns a tuple of subtrees, or one subtree that may itself be a
-  /// tuple. The names do not tell: take what feeds more arguments.
+  /// Matches results to arguments. A step returns a tuple of subtrees, or one subtree that may itself be a
+  /// tuple, and the names do not tell which: the reading that feeds more arguments is taken.
   Feeds match() const {
     Feeds asTuple = match(/*isTuple=*/true);
     Feeds asOne = match(/*isTuple=*/false);
@@ -244,7 +245,7 @@ private:
 };
 } // namespace
 
-/// Rule 4.
+/// Applies rule 4.
 static void addAliases(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, const FlowMatcher *flow,
                        Feeds &feeds) {
   auto isFed = [&](unsigned argument) {
@@ -259,7 +260,7 @@ static void addAliases(ArrayRef<StepValue> arguments, ArrayRef<StepValue> result
   }
 }
 
-/// Rule 5. `result[0]...` and `result[1]...` are different subtrees.
+/// Applies rule 5. `result[0]...` and `result[1]...` are different subtrees.
 static void addDonatedRun(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, Feeds &feeds) {
   SmallVector<unsigned> donated;
   for (auto [index, argument] : llvm::enumerate(arguments))
@@ -295,7 +296,7 @@ static bool isNameless(ArrayRef<StepValue> arguments) {
   return llvm::all_of(arguments, [](const StepValue &argument) { return argument.name.empty(); });
 }
 
-/// Rules 4 and 5.
+/// Applies rules 4 and 5.
 static void addBuffers(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, const FlowMatcher *flow,
                        Feeds &feeds) {
   addAliases(arguments, results, flow, feeds);
@@ -309,8 +310,8 @@ Feeds cgx::matchFeeds(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results
   return feeds;
 }
 
-/// Whether some result is made from the elements of the argument that it feeds, other than by adding a
-/// little of them, as a gradient with decay of weights does.
+/// Returns whether some result is made from the elements of the argument that it feeds, other than by adding
+/// a small share of them, as a gradient with weight decay does.
 static bool updatesState(func::FuncOp step, const StateUpdates &updates, const Feeds &feeds) {
   StepDataFlow flow(step, StepDataFlow::Rounds::All);
   for (auto [result, argument] : llvm::enumerate(feeds)) {
@@ -323,25 +324,25 @@ static bool updatesState(func::FuncOp step, const StateUpdates &updates, const F
   return false;
 }
 
-Feeding cgx::findFeeds(func::FuncOp step) {
+StateFeeds cgx::findFeeds(func::FuncOp step) {
   SmallVector<StepValue> arguments = getStepArguments(step);
   SmallVector<StepValue> results = getStepResults(step);
   StateUpdates updates(step);
   FlowMatcher flow(step, updates, arguments, results);
-  Feeding feeding;
-  feeding.feeds = NameMatcher(arguments, results, &flow).match();
+  StateFeeds found;
+  found.feeds = NameMatcher(arguments, results, &flow).match();
   bool isDonated = llvm::any_of(arguments, [](const StepValue &argument) { return argument.isDonated; });
-  if (!isDonated && !updatesState(step, updates, feeding.feeds))
-    feeding.feeds.assign(results.size(), std::nullopt);
+  if (!isDonated && !updatesState(step, updates, found.feeds))
+    found.feeds.assign(results.size(), std::nullopt);
 
-  Feeds named = feeding.feeds;
-  flow.addAnchors(feeding.feeds);
+  Feeds named = found.feeds;
+  flow.addAnchors(found.feeds);
   if (isNameless(arguments))
-    flow.growRuns(feeding.feeds);
+    flow.growRuns(found.feeds);
   for (unsigned result = 0; result < results.size(); ++result)
-    if (feeding.feeds[result] != named[result])
-      feeding.byFlow.push_back(result);
-  addBuffers(arguments, results, &flow, feeding.feeds);
-  feeding.doubts = flow.findDoubts(feeding.feeds);
-  return feeding;
+    if (found.feeds[result] != named[result])
+      found.byFlow.push_back(result);
+  addBuffers(arguments, results, &flow, found.feeds);
+  found.doubts = flow.findDoubts(found.feeds);
+  return found;
 }

@@ -1,12 +1,12 @@
-//===-- Feeding.h - which result is the next value of which argument --*- C++ -*-===//
+//===-- StateFeeds.h - results that are the next values of arguments -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CGX_PASSES_IMPORT_FEEDING_H
-#define CGX_PASSES_IMPORT_FEEDING_H
+#ifndef CGX_PASSES_IMPORT_STATEFEEDS_H
+#define CGX_PASSES_IMPORT_STATEFEEDS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -15,31 +15,31 @@
 
 namespace cgx {
 
-/// What is known about an argument or a result of a step.
+/// The facts about an argument or a result of a step.
 struct StepValue {
-  std::string name; // Empty when the text does not name it.
-  mlir::Type type;  // On one rank.
+  std::string name; // empty if the text does not name it
+  mlir::Type type;  // on one rank
   mlir::Attribute sharding;
   bool isReplicated = false;               // Arguments: known to be equal on all ranks.
   bool isDonated = false;                  // Arguments: its buffer may be reused.
   std::optional<unsigned> aliasedResult{}; // Arguments: the result that reuses it.
 };
 
-/// The name that the location of a function argument gives it, or "".
+/// Returns the name that the location of a function argument gives it, or "".
 llvm::StringRef getArgumentName(mlir::BlockArgument argument);
 
-/// pmap gives an argument to all replicas alike.
+/// Returns whether pmap gives an argument to all replicas alike.
 bool isSameOnReplicas(mlir::func::FuncOp step, unsigned argument);
 
-/// The arguments and results of a step: `cgx.name` if there is one, else the name
+/// These describe the arguments and results of a step. Their name is `cgx.name` if there is one, else the one
 /// that the framework gave.
 llvm::SmallVector<StepValue> getStepArguments(mlir::func::FuncOp step);
 llvm::SmallVector<StepValue> getStepResults(mlir::func::FuncOp step);
 
-/// For each result, the argument that takes its value in the next step, if any.
+/// The argument that takes each result's value in the next step, if any.
 using Feeds = llvm::SmallVector<std::optional<unsigned>>;
 
-/// A result that is computed as the next value of one of some arguments would be, and that feeds none.
+/// A result that is computed like the next value of one of some arguments, but that feeds none.
 struct Doubt {
   enum class Reason {
     Ambiguous, // There are several readings.
@@ -53,14 +53,14 @@ struct Doubt {
   Reason reason;
 };
 
-struct Feeding {
+struct StateFeeds {
   Feeds feeds;
   llvm::SmallVector<Doubt> doubts;
   /// The results whose argument only data flow shows.
   llvm::SmallVector<unsigned> byFlow;
 };
 
-/// What feeds what in a per-rank program.
+/// Finds which results feed which arguments of a per-rank program, by these rules in order:
 ///
 /// 1. By name. A step returns whole subtrees of its state: the results under
 ///    `result[0]` feed the arguments under `state` when at least half of them are
@@ -80,11 +80,11 @@ struct Feeding {
 /// 5. In a text without names of which data flow shows nothing, donated arguments are
 ///    fed, in order, by the first run of results, from the start of a subtree, that
 ///    has their types.
-Feeding findFeeds(mlir::func::FuncOp step);
+StateFeeds findFeeds(mlir::func::FuncOp step);
 
-/// Rules 1, 4 and 5, for a step of which nothing else is known.
+/// Applies rules 1, 4 and 5, for a step of which nothing else is known.
 Feeds matchFeeds(llvm::ArrayRef<StepValue> arguments, llvm::ArrayRef<StepValue> results);
 
 } // namespace cgx
 
-#endif // CGX_PASSES_IMPORT_FEEDING_H
+#endif // CGX_PASSES_IMPORT_STATEFEEDS_H
