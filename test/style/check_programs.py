@@ -32,7 +32,7 @@ PROGRAMS = {
     **dict.fromkeys("apt-cache apt-get".split(), "apt"),
     **dict.fromkeys("mlir-opt-22 mlir-tblgen-22".split(), "mlir-22-tools"),
     **dict.fromkeys("FileCheck lit-22 not split-file".split(), "llvm-22-tools"),
-    **dict.fromkeys("cc c++".split(), "g++"),
+    **dict.fromkeys("cc c++ c++filt".split(), "g++"),
     **dict.fromkeys("cmake ctest".split(), "cmake"),
     **dict.fromkeys("ip tc".split(), "iproute2"),
     **dict.fromkeys("clang-22 clang++-22".split(), "clang-22"),

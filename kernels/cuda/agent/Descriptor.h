@@ -37,10 +37,11 @@ struct PayloadDescriptor {
 
 /// How much of a descriptor goes through tiles (Tiles.h).
 struct TileCounts {
-  uint32_t count;      ///< tiles from its beginning; 0: none
-  uint32_t bucketRows; ///< rows of a tile that share a scale
-  uint32_t ofBucket;   ///< tiles that share one
-  bool aligned;        ///< codes lie at a multiple of 8 bytes, not only of 4
+  uint32_t count;       ///< tiles from its beginning; 0: none
+  uint32_t bucketRows;  ///< rows of a tile that share a scale
+  uint32_t ofBucketLog; ///< the logarithm of how many tiles share one
+  bool aligned;         ///< codes lie at a multiple of 8 bytes, not only of 4
+  bool wide;            ///< all columns of a lane in a row are loaded at once, not only two of them
 };
 
 /// What was lost of a descriptor's elements before. No `values`: there is no error feedback.
@@ -66,6 +67,7 @@ struct EncodeDescriptor {
   PayloadHeader header;
   bool hasEnvelope;
   TileCounts tiles;
+  uint32_t runs; ///< of its first elements, that are cast at once (Runs.h)
   KeptResidual residual;
   OptimizerTensors optimizer; ///< what the codec needs of it; without a parameter nothing is known
   float *sums;                ///< where a step puts what is encoded, for those behind it (Sums.h), or null
@@ -74,7 +76,13 @@ struct EncodeDescriptor {
   const PayloadDescriptor *contributions;
   uint32_t contributionCount;
   float divisor;
+  float reciprocal; ///< what sums are multiplied by where that is dividing them, by a power of two; else 0
 };
+
+/// The reciprocal of a divisor, if multiplying by it gives the bits of the division; else 0.
+inline float exactReciprocal(float divisor) {
+  return (floatBits(divisor) & 0x7fffffu) == 0 && divisor >= 1.0f ? 1.0f / divisor : 0.0f;
+}
 
 /// A payload to decode.
 struct DecodeDescriptor {
@@ -85,6 +93,7 @@ struct DecodeDescriptor {
   uint64_t elements;
   Sections sections;
   TileCounts tiles;
+  uint32_t runs; ///< of its first elements, that are cast at once (Runs.h)
   void *output;
 };
 

@@ -91,7 +91,7 @@ CGX_AGENT bool areSound(const ThreadBlock &threads, const PayloadDescriptor *all
                         const PayloadDescriptor *first, uint32_t count, TileRange range, uint32_t *errors) {
   bool sound = true;
   for (uint32_t i = 0; i < count; ++i) {
-    const DecodeError error = checkPayload(first[i]);
+    const DecodeError error = checkPayload(inGlobalMemory(first)[i]);
     sound = sound && error == DecodeError::ok;
     threads.forEachIndex(0, range.begin == 0 ? 1 : 0,
                          [&](uint64_t) { errors[first + i - all] = uint32_t(error); });

@@ -40,6 +40,10 @@ CGX_AGENT float emptySum(const cgx_codec &codec) {
   return codec.family == CGX_CODEC_IDENTITY || codec.family == CGX_CODEC_LOSSLESS ? -0.0f : 0.0f;
 }
 
+CGX_AGENT float divided(const EncodeDescriptor &desc, float sum) {
+  return desc.reciprocal != 0.0f ? sum * desc.reciprocal : sum / desc.divisor;
+}
+
 /// The sum of an owner, computed anew for every element that is asked for.
 template <typename Family> struct SumInput {
   CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t index) {
@@ -49,7 +53,7 @@ template <typename Family> struct SumInput {
       sum += Family::value(desc.codec, desc.type, payload.payload + payload.bodyBegin, desc.sections,
                            desc.elements, index, largestValue(CGX_F32));
     }
-    return roundSum(desc.source, sum / desc.divisor);
+    return roundSum(desc.source, divided(desc, sum));
   }
 };
 

@@ -60,10 +60,6 @@ CGX_AGENT float beginningOf(const ReduceDescriptor &desc, uint64_t index) {
   return desc.sum.type == CGX_F32 ? own : nothing + own;
 }
 
-CGX_AGENT float divided(const ReduceDescriptor &desc, float sum) {
-  return desc.sum.divisor == 1.0f ? sum : sum / desc.sum.divisor;
-}
-
 /// Contributions of which each element can be decoded by itself, a thread for each.
 template <typename Family> struct StoreReduced {
   static constexpr uint32_t sharedBytes = 0;
@@ -89,14 +85,14 @@ private:
       const bool isFirst = i == 0 && !desc.own && desc.reduction != ReduceOp::sum;
       value = isFirst ? x : combine(desc.reduction, value, x);
     }
-    return divided(desc, value);
+    return divided(sum, value);
   }
 };
 
 /// Sums of tiles in registers, a thread for each lane.
-template <uint32_t bits, uint32_t bucketRows> struct ReduceTiles {
+template <uint32_t bits, uint32_t bucketRows, typename Elements> struct ReduceTiles {
   static constexpr uint32_t sharedBytes = 0;
-  static constexpr uint32_t rows = tileRows(bits);
+  static constexpr uint32_t residentBlocks = 2;
   ReduceTable table;
 
   template <typename ThreadBlock>
@@ -104,46 +100,25 @@ template <uint32_t bits, uint32_t bucketRows> struct ReduceTiles {
     const ReduceDescriptor &desc = table.descs[range.desc];
     if (!table.isSound(threads, desc, range))
       return;
-    threads.forEachIndex(range.begin, range.end,
-                         [&](uint64_t i) { reduce(desc, uint32_t(i / tileLanes), uint32_t(i % tileLanes)); });
+    threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
+      reduce(desc, uint32_t(i / tileLanes(bits)), uint32_t(i) % tileLanes(bits));
+    });
   }
 
 private:
   CGX_AGENT static void reduce(const ReduceDescriptor &desc, uint32_t tile, uint32_t lane) {
     const EncodeDescriptor &sum = desc.sum;
-    const uint64_t first = uint64_t(tile) * tileElements(bits) + 2 * lane;
+    const uint64_t first = firstIndex<bits>(tile, lane);
     TilePart<bits> part = {};
     if (desc.own)
-      load(desc, first, part);
-    for (uint32_t i = 0; i < sum.contributionCount; ++i) {
-      const PayloadDescriptor &payload = sum.contributions[i];
-      decodeTile<bits, bucketRows>(sum.codec, payload.payload + payload.bodyBegin, sum.sections, sum.tiles,
-                                   tile, lane, largestValue(CGX_F32),
-                                   [&](uint32_t row, uint32_t column, float low, float high) {
-                                     part.row[row].low[column] += low;
-                                     part.row[row].high[column] += high;
-                                   });
-    }
-    unrolled<rows>([&](uint32_t row) {
-      const RowPart &from = part.row[row];
-      storePair(sum.type, desc.output, first + row * packingColumns, divided(desc, from.low[0]),
-                divided(desc, from.low[1]));
-      storePair(sum.type, desc.output, first + row * packingColumns + 16, divided(desc, from.high[0]),
-                divided(desc, from.high[1]));
-    });
-  }
-
-  CGX_AGENT static void load(const ReduceDescriptor &desc, uint64_t first, TilePart<bits> &part) {
-    const Source source = sourceOf(desc.sum.type);
-    unrolled<rows>([&](uint32_t row) {
-      loadPair(source, desc.own, first + row * packingColumns, part.row[row].low);
-      loadPair(source, desc.own, first + row * packingColumns + 16, part.row[row].high);
-    });
-    if (source == Source::f32)
-      return;
-    forEachPair<rows>(0, [&](uint32_t row, uint32_t column) {
-      part.row[row].low[column] += 0.0f;
-      part.row[row].high[column] += 0.0f;
+      withChosenType<Elements>(sum.type, [&](auto type) {
+        loadTile<sourceOf(decltype(type)::value)>(part, desc.own, first, sum.tiles.wide);
+        if constexpr (decltype(type)::value != CGX_F32)
+          forEachElement(part, [](float &x) { x += 0.0f; });
+      });
+    sumTile<bits, bucketRows, /*isMultiplied=*/false>(sum, tile, lane, part);
+    withChosenType<Elements>(sum.type, [&](auto type) {
+      storeTile<decltype(type)::value>(part, desc.output, first, sum.tiles.wide, /*areNumbers=*/false);
     });
   }
 };
@@ -174,7 +149,7 @@ struct StoreSummed {
       if (table.errors[sum.contributions + i - table.payloads] != uint32_t(DecodeError::ok))
         return;
     threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
-      storeElement(sum.type, desc.output, i, divided(desc, sum.sums[i]));
+      storeElement(sum.type, desc.output, i, divided(sum, sum.sums[i]));
     });
   }
 };

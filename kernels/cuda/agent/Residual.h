@@ -19,7 +19,8 @@ CGX_AGENT float loadResidual(const KeptResidual &kept, uint64_t index) {
   case ResidualStorage::Bf16:
     return floatFromBfloat16(loadFrom<uint16_t>(static_cast<const uint16_t *>(kept.values) + index));
   case ResidualStorage::Int8:
-    return valueOfInt8(static_cast<const int8_t *>(kept.values)[index], kept.scales[index / residualBlock]);
+    return valueOfInt8(loadFrom<int8_t>(static_cast<const int8_t *>(kept.values) + index),
+                       loadFrom<float>(kept.scales + index / residualBlock));
   }
   return 0.0f;
 }
@@ -38,8 +39,52 @@ CGX_AGENT void storeResidual(const KeptResidual &kept, uint64_t index, float val
 
 CGX_AGENT float largerMagnitude(float largest, float value) {
   const float magnitude = floatFromBits(magnitudeBits(value));
+#if defined(__CUDA_ARCH__)
+  return fmaxf(magnitude, largest); // takes a number before a NaN as well
+#else
   return magnitude > largest ? magnitude : largest;
+#endif
 }
+
+/// A level of Int8 as a float, without a conversion, which a GPU is slow at: behind 2^23.
+CGX_AGENT float numberOfInt8(int8_t level) {
+  return floatFromBits(floatBits(8388608.0f) | (uint8_t(level) ^ 0x80u)) - 8388736.0f;
+}
+
+/// keepAsInt8() of many numbers with one scale. They are divided by its reciprocal, and the quotient
+/// corrected twice by what it leaves, which gives the bits of a division (Markstein) where nothing underflows
+/// on the way: so both are scaled by a power of two first. Numbers that lose bits by that are far below half
+/// a level.
+struct Int8Divider {
+  float power, scale, reciprocal, limit;
+
+  CGX_AGENT explicit Int8Divider(float given) {
+    const uint32_t exponent = floatBits(given) >> 23;
+    power = exponent == 0 ? 0x1p126f : exponent == 254 ? 0x1p-127f : floatFromBits((254u - exponent) << 23);
+    scale = given * power;
+    if (given == 0.0f) { // holds nothing
+      power = 0.0f;
+      scale = 1.0f;
+    }
+    reciprocal = 1.0f / scale;
+    limit = 127.0f * scale;
+  }
+
+  CGX_AGENT int8_t levelOf(float value) const {
+    constexpr float magic = 0x1.8p23f;
+    const float x = value * power;
+#if defined(__CUDA_ARCH__)
+    const float held = fminf(fmaxf(x, -limit), limit);
+#else
+    const float held = x > limit ? limit : x < -limit ? -limit : x;
+#endif
+    float quotient = held * reciprocal;
+    unrolled<2>([&](uint32_t) {
+      quotient = fusedMultiplyAdd(fusedMultiplyAdd(-quotient, scale, held), reciprocal, quotient);
+    });
+    return int8_t(uint8_t(floatBits(quotient + magic)));
+  }
+};
 
 /// The scales of blocks, of Int8, from the largest magnitudes in what the lanes have of them, `width` lanes
 /// that lie side by side a block.

@@ -60,11 +60,20 @@ struct CountDigits {
     const uint32_t prefix = pass == 0 ? 0 : workspace.selection->magnitude >> (shift + bits);
     threads.forEachIndex(0, digitCount, [&](uint64_t digit) { counts[digit] = 0; });
     threads.wait();
+    // Sums of sparse tensors are zeros for the most part: lanes that add to one counter would wait for each
+    // other.
+    uint32_t lowest = 0;
     threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
-      const uint32_t magnitude = magnitudeAt(desc, i);
-      if (pass == 0 || magnitude >> (shift + bits) == prefix)
-        threads.atomicAdd(counts + ((magnitude >> shift) & ((1u << bits) - 1u)), 1u);
+      const uint32_t magnitude = magnitudeAt(desc, i), digit = (magnitude >> shift) & ((1u << bits) - 1u);
+      if (pass != 0 && magnitude >> (shift + bits) != prefix)
+        return;
+      if (digit == 0)
+        ++lowest;
+      else
+        threads.atomicAdd(counts + digit, 1u);
     });
+    if (lowest != 0)
+      threads.atomicAdd(counts, lowest);
     threads.wait();
     threads.forEachIndex(0, digitCount, [&](uint64_t digit) {
       if (counts[digit] != 0)
@@ -73,7 +82,9 @@ struct CountDigits {
   }
 };
 
-/// Takes the digit in which the wanted magnitude lies; `ties` is its place among those of that digit.
+/// Takes the digit in which the wanted magnitude lies; `ties` is its place among those of that digit. A warp
+/// adds up the counters, each lane a part of them, the first one the highest; then one lane looks through its
+/// part.
 struct FindDigit {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -82,12 +93,27 @@ struct FindDigit {
   template <typename ThreadBlock>
   CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
     const SparseWorkspace &workspace = table.workspaces[range.desc];
-    threads.once([&] {
-      Selection &selection = *workspace.selection;
-      uint32_t digit = (1u << digitBits(pass)) - 1u;
-      for (; digit > 0 && workspace.histogram[digit] < selection.ties; --digit)
-        selection.ties -= workspace.histogram[digit];
-      selection.magnitude |= digit << digitShift(pass);
+    const uint32_t *histogram = workspace.histogram;
+    const uint32_t each = (1u << digitBits(pass)) / laneCount;
+    threads.forEachWarp(0, 1, [&](const auto &lanes, uint64_t) {
+      PerLane<std::remove_cvref_t<decltype(lanes)>, uint32_t> own;
+      lanes.forEach([&](uint32_t lane) {
+        own[lane] = 0;
+        for (uint32_t i = 0; i < each; ++i)
+          own[lane] += histogram[(laneCount - 1 - lane) * each + i];
+      });
+      const uint32_t wanted = workspace.selection->ties; // at least 1, before a lane replaces it
+      auto all = own;
+      const auto above = sumBefore(lanes, all);
+      lanes.forEach([&](uint32_t lane) {
+        if (above[lane] >= wanted || above[lane] + own[lane] < wanted)
+          return;
+        uint32_t ties = wanted - above[lane], digit = (laneCount - lane) * each - 1;
+        for (; digit > (laneCount - 1 - lane) * each && histogram[digit] < ties; --digit)
+          ties -= histogram[digit];
+        workspace.selection->ties = ties;
+        workspace.selection->magnitude |= digit << digitShift(pass);
+      });
     });
   }
 };

@@ -58,7 +58,7 @@ struct FinishSums {
   CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
     const EncodeDescriptor &desc = table.descs[range.desc];
     threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
-      desc.sums[i] = withResidual(desc, i, roundSum(desc.source, desc.sums[i] / desc.divisor));
+      desc.sums[i] = withResidual(desc, i, roundSum(desc.source, divided(desc, desc.sums[i])));
     });
   }
 };

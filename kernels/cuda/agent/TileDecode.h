@@ -9,7 +9,6 @@
 #define CGX_KERNELS_CUDA_AGENT_TILEDECODE_H
 
 #include "Decode.h"
-#include "Pairs.h"
 #include "Tiles.h"
 #include "cgx/arithmetic/scale_section.h"
 
@@ -19,42 +18,139 @@ namespace cgx::cuda {
 struct LevelMap {
   BucketScale scale;
   float limit;
-  bool finite;
+  uint32_t kept,
+      put;      ///< bits of a value that are kept, and put in their place: NaN if the scale is not finite
+  bool isPlain; ///< no level is above the limit: values lie between those of the first and of the last level
 
-  CGX_AGENT LevelMap(BucketScale scale, float limit)
-      : scale(scale), limit(limit), finite(isFiniteScale(scale)) {}
+  CGX_AGENT LevelMap(BucketScale scale, uint32_t bits, float limit)
+      : scale(scale), limit(limit), kept(isFiniteScale(scale) ? ~0u : 0u),
+        put(~kept & floatBits(quietNan())) {
+    const float last = fusedMultiplyAdd(float((1u << bits) - 1u), scale.unit, scale.minimum);
+    isPlain =
+        floatFromBits(magnitudeBits(scale.minimum)) <= limit && floatFromBits(magnitudeBits(last)) <= limit;
+  }
 
-  CGX_AGENT float valueOf(uint32_t level) const {
-    // The level behind 2^23: a number without a conversion, which a GPU is slow at.
-    const float number = floatFromBits(floatBits(8388608.0f) | level) - 8388608.0f;
+  /// `number` is the level.
+  template <bool isPlain> CGX_AGENT float valueOf(float number) const {
     const float value = fusedMultiplyAdd(number, scale.unit, scale.minimum);
+    if constexpr (isPlain)
+      return value;
+#if defined(__CUDA_ARCH__)
+    const float held = fminf(fmaxf(value, -limit), limit); // without branches
+#else
     const float held = value > limit ? limit : value < -limit ? -limit : value;
-    return finite ? held : quietNan();
+#endif
+    return floatFromBits((floatBits(held) & kept) | put);
   }
 };
 
-/// Calls take(row, column, low, high) with the values of the elements that a lane has of a tile.
+/// Calls take(row, column, low, high) with the values of the elements that a lane has of a tile. False if
+/// they may not be finite.
 template <uint32_t bits, uint32_t bucketRows, typename Take>
-CGX_AGENT void decodeTile(const cgx_codec &codec, const uint8_t *body, const Sections &sections,
+CGX_AGENT bool decodeTile(const cgx_codec &codec, const uint8_t *body, const Sections &sections,
                           const TileCounts &tiles, uint32_t tile, uint32_t lane, float limit,
                           const Take &take) {
-  constexpr uint32_t rows = tileRows(bits), buckets = rows / bucketRows;
+  constexpr uint32_t buckets = tileRows(bits) / bucketRows;
+  bool areNumbers = true;
   TileWords<bits> words;
   words.load(body + sections.codes + uint64_t(tile) * (tileElements(bits) / 8 * bits), lane, tiles.aligned);
   unrolled<buckets>([&](uint32_t bucket) {
-    const uint64_t number = uint64_t(tile / tiles.ofBucket) * buckets + bucket;
-    const LevelMap map(loadScale(body + sections.scales, codec, number), limit);
-    forEachPair<bucketRows>(bucket * bucketRows, [&](uint32_t row, uint32_t column) {
-      uint32_t low, high;
-      words.take(row, column, low, high);
-      take(row, column, map.valueOf(low), map.valueOf(high));
+    const uint32_t number = (tile >> tiles.ofBucketLog) * buckets + bucket;
+    const LevelMap map(loadScale(body + sections.scales, codec, number), bits, limit);
+    areNumbers = areNumbers && map.isPlain;
+    withFlag(map.isPlain, [&](auto isPlain) {
+      constexpr bool plain = decltype(isPlain)::value;
+      forEachRow<bucketRows>(bucket * bucketRows, [&](uint32_t row) {
+        unrolled<tileColumns(bits)>([&](uint32_t column) {
+          take(row, column, map.template valueOf<plain>(words.number(row, column, /*isHigh=*/false)),
+               map.template valueOf<plain>(words.number(row, column, /*isHigh=*/true)));
+        });
+      });
+    });
+  });
+  return areNumbers;
+}
+
+/// Stores all rows of a tile as elements, from `first` on.
+template <cgx_element_type type, uint32_t bits>
+CGX_AGENT void storeTile(const TilePart<bits> &part, void *output, uint64_t first, bool isWide,
+                         bool areNumbers) {
+  withPlace<type != CGX_F32>(isWide, areNumbers, [&](auto wide, auto number) {
+    constexpr bool all = decltype(wide)::value, isNumber = decltype(number)::value;
+    forEachRow<tileRows(bits)>(0, [&](uint32_t row) {
+      const uint64_t index = first + row * packingColumns;
+      storeColumns<type, all, isNumber>(output, index, part.row[row].low);
+      storeColumns<type, all, isNumber>(output, index + packingColumns / 2, part.row[row].high);
     });
   });
 }
 
-template <uint32_t bits, uint32_t bucketRows, Sink sink> struct DecodeTiles {
+template <Source source, uint32_t bits>
+CGX_AGENT void loadTile(TilePart<bits> &part, const void *input, uint64_t first, bool isWide) {
+  withFlag(isWide, [&](auto wide) {
+    forEachRow<tileRows(bits)>(0, [&](uint32_t row) {
+      const uint64_t index = first + row * packingColumns;
+      loadColumns<source, decltype(wide)::value>(input, index, part.row[row].low);
+      loadColumns<source, decltype(wide)::value>(input, index + packingColumns / 2, part.row[row].high);
+    });
+  });
+}
+
+/// The index of the first element that a lane has of a tile.
+template <uint32_t bits> CGX_AGENT uint64_t firstIndex(uint32_t tile, uint32_t lane) {
+  return uint64_t(tile) * tileElements(bits) + tileColumns(bits) * lane;
+}
+
+template <uint32_t bits, typename Step>
+CGX_AGENT void forEachElement(TilePart<bits> &part, const Step &step) {
+  forEachRow<tileRows(bits)>(0, [&](uint32_t row) {
+    unrolled<tileColumns(bits)>([&](uint32_t column) {
+      step(part.row[row].low[column]);
+      step(part.row[row].high[column]);
+    });
+  });
+}
+
+/// Adds an owner's contributions to what a lane has of a tile, and divides; `isMultiplied` says of sums that
+/// a reciprocal does that.
+template <uint32_t bits, uint32_t bucketRows, bool isMultiplied>
+CGX_AGENT void sumTile(const EncodeDescriptor &desc, uint32_t tile, uint32_t lane, TilePart<bits> &part) {
+  for (uint32_t i = 0; i < desc.contributionCount; ++i) {
+    const PayloadDescriptor &payload = inGlobalMemory(desc.contributions)[i];
+    decodeTile<bits, bucketRows>(desc.codec, payload.payload + payload.bodyBegin, desc.sections, desc.tiles,
+                                 tile, lane, largestValue(CGX_F32),
+                                 [&](uint32_t row, uint32_t column, float low, float high) {
+                                   part.row[row].low[column] += low;
+                                   part.row[row].high[column] += high;
+                                 });
+  }
+  if (isMultiplied || desc.reciprocal != 0.0f)
+    forEachElement(part, [&](float &x) { x *= desc.reciprocal; });
+  else
+    forEachElement(part, [&](float &x) { x /= desc.divisor; });
+}
+
+/// The type of the elements that are stored: known when a kernel is compiled, or asked for once for each
+/// tile.
+template <bool isKnown_, cgx_element_type type_ = CGX_F32> struct TypeChoice {
+  static constexpr bool isKnown = isKnown_;
+  static constexpr cgx_element_type type = type_;
+};
+
+/// Calls step with the type that is chosen.
+template <typename Choice, typename Step>
+CGX_AGENT void withChosenType(cgx_element_type type, const Step &step) {
+  if constexpr (Choice::isKnown)
+    step(Constant<Choice::type>());
+  else
+    withType(type, step);
+}
+
+/// `Output`, a TypeChoice, is what elements are stored as; accumulators are f32.
+template <uint32_t bits, uint32_t bucketRows, Sink sink, typename Output> struct DecodeTiles {
   static constexpr uint32_t sharedBytes = 0;
-  static constexpr uint32_t rows = tileRows(bits);
+  static constexpr uint32_t residentBlocks =
+      bits % 2 == 0 ? 3 : 2; ///< 64 elements take more registers than 32
   DecodeTable table;
 
   template <typename ThreadBlock>
@@ -63,31 +159,27 @@ template <uint32_t bits, uint32_t bucketRows, Sink sink> struct DecodeTiles {
     if (!table.isSound(threads, desc, range))
       return;
     // Indices are lanes of tiles.
-    threads.forEachIndex(range.begin, range.end,
-                         [&](uint64_t i) { decode(desc, uint32_t(i / tileLanes), uint32_t(i % tileLanes)); });
+    threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
+      decode(desc, uint32_t(i / tileLanes(bits)), uint32_t(i) % tileLanes(bits));
+    });
   }
 
 private:
   CGX_AGENT static void decode(const DecodeDescriptor &desc, uint32_t tile, uint32_t lane) {
     TilePart<bits> part;
-    const float limit = largestValue(sink == Sink::add ? CGX_F32 : desc.type);
-    const uint64_t first = uint64_t(tile) * tileElements(bits) + 2 * lane;
+    const uint64_t first = firstIndex<bits>(tile, lane);
     if constexpr (sink == Sink::add)
-      unrolled<rows>([&](uint32_t row) {
-        loadPair(Source::f32, desc.output, first + row * packingColumns, part.row[row].low);
-        loadPair(Source::f32, desc.output, first + row * packingColumns + 16, part.row[row].high);
-      });
-    decodeTile<bits, bucketRows>(desc.codec, desc.body, desc.sections, desc.tiles, tile, lane, limit,
-                                 [&](uint32_t row, uint32_t column, float low, float high) {
-                                   RowPart &to = part.row[row];
-                                   to.low[column] = sink == Sink::add ? to.low[column] + low : low;
-                                   to.high[column] = sink == Sink::add ? to.high[column] + high : high;
-                                 });
-    const cgx_element_type type = sink == Sink::add ? CGX_F32 : desc.type;
-    unrolled<rows>([&](uint32_t row) {
-      const RowPart &from = part.row[row];
-      storePair(type, desc.output, first + row * packingColumns, from.low[0], from.low[1]);
-      storePair(type, desc.output, first + row * packingColumns + 16, from.high[0], from.high[1]);
+      loadTile<Source::f32>(part, desc.output, first, desc.tiles.wide);
+    const bool areNumbers =
+        decodeTile<bits, bucketRows>(desc.codec, desc.body, desc.sections, desc.tiles, tile, lane,
+                                     largestValue(Output::isKnown ? Output::type : desc.type),
+                                     [&](uint32_t row, uint32_t column, float low, float high) {
+                                       RowPart<bits> &to = part.row[row];
+                                       to.low[column] = sink == Sink::add ? to.low[column] + low : low;
+                                       to.high[column] = sink == Sink::add ? to.high[column] + high : high;
+                                     });
+    withChosenType<Output>(desc.type, [&](auto type) {
+      storeTile<decltype(type)::value>(part, desc.output, first, desc.tiles.wide, areNumbers);
     });
   }
 };

@@ -19,32 +19,36 @@
 
 namespace cgx::cuda {
 
-/// Extremes of one bucket as far as a lane has seen them.
+/// Extremes of one bucket as far as a lane has seen them: NaN or infinite if an element is.
 struct Extremes {
   float low, high;
-  float spoiled; ///< 0; NaN if an element is not finite
 
-  CGX_AGENT void add(float x) {
-    low = x < low ? x : low;
-    high = x > high ? x : high;
-    spoiled = fusedMultiplyAdd(x, 0.0f, spoiled);
+  CGX_AGENT void add(Extremes other) {
+    low = smallerOrNan(low, other.low);
+    high = largerOrNan(high, other.high);
   }
 };
 
-struct CombineExtremes {
-  CGX_AGENT Extremes operator()(Extremes a, Extremes b) const {
-    return {b.low < a.low ? b.low : a.low, b.high > a.high ? b.high : a.high, a.spoiled + b.spoiled};
-  }
+/// What of an encoding is known when its kernel is compiled.
+template <Kept kept_, bool isKnown_, Source source_ = Source::f32, bool isStochastic_ = false>
+struct TileChoice {
+  static constexpr Kept kept = kept_;       ///< how a residual is kept, which is always known
+  static constexpr bool isKnown = isKnown_; ///< the rest is; else it is asked for once for each tile
+  static constexpr Source source = source_; ///< of the input, or of a sum, which a reciprocal divides
+  static constexpr bool isStochastic = isStochastic_; ///< the rounding
 };
 
 /// Quantizes tiles, of tensors or of owners' sums. `bucketRows` rows of a tile share a scale. With error
 /// feedback, the residual is added on the way into registers, and the new one goes from there to memory.
-template <uint32_t bits, uint32_t bucketRows, bool isSum, bool hasFeedback> struct EncodeTiles {
+template <uint32_t bits, uint32_t bucketRows, bool isSum, typename Choice> struct EncodeTiles {
   static constexpr uint32_t sharedBytes = sizeof(RandomStream);
   static constexpr uint32_t residentBlocks = 2; ///< the elements of 16 rows would take all registers for one
   static constexpr uint32_t rows = tileRows(bits);
+  static constexpr uint32_t columns = tileColumns(bits);
+  static constexpr uint32_t lanesOf = tileLanes(bits);
   static constexpr uint32_t buckets = rows / bucketRows;
   static constexpr uint32_t elementsOf = tileElements(bits);
+  static constexpr bool hasFeedback = Choice::kept != Kept::nothing;
   EncodeTable table;
 
   template <typename ThreadBlock>
@@ -52,207 +56,292 @@ template <uint32_t bits, uint32_t bucketRows, bool isSum, bool hasFeedback> stru
     const EncodeDescriptor desc = table.descs[range.desc]; // a copy: in registers
     if (!table.isSound(threads, desc, range))
       return;
-    RandomStream *stream = threads.template shared<RandomStream>();
-    threads.once([&] { *stream = makeRandomStream(table.keyOf(desc), randomWordIndex(desc.firstElement)); });
+    RandomStream random = {};
+    if (isStochastic(desc)) {
+      RandomStream *stream = threads.template shared<RandomStream>();
+      threads.once(
+          [&] { *stream = makeRandomStream(table.keyOf(desc), randomWordIndex(desc.firstElement)); });
+      random = *stream;
+      random.offset += uint32_t(randomWordIndex(desc.firstElement));
+    }
     writeHeader(threads, desc, range);
-    const RandomStream random = *stream;
-    threads.forEachWarp(range.begin, range.end, [&](const auto &lanes, uint64_t four) {
-      encode(lanes, desc, random, uint32_t(four) * 4);
+    threads.forEachWarp(range.begin, range.end, [&](const auto &lanes, uint64_t index) {
+      encode(lanes, desc, random, uint32_t(index) * warpTiles(bits));
     });
   }
 
 private:
-  /// Encodes four tiles, or as many as there are.
+  using Part = TilePart<bits>;
+
+  CGX_AGENT static bool isStochastic(const EncodeDescriptor &desc) {
+    return Choice::isKnown ? Choice::isStochastic : desc.codec.rounding == CGX_ROUND_STOCHASTIC;
+  }
+
+  /// Calls step with what is chosen, as a type.
+  template <typename Step>
+  CGX_AGENT static void withRounding(const EncodeDescriptor &desc, const Step &step) {
+    if constexpr (Choice::isKnown)
+      step(std::bool_constant<Choice::isStochastic>());
+    else
+      withFlag(isStochastic(desc), step);
+  }
+
+  template <typename Step> CGX_AGENT static void withInput(const EncodeDescriptor &desc, const Step &step) {
+    if constexpr (Choice::isKnown)
+      step(Constant<Choice::source>());
+    else
+      withSource(desc.source, step);
+  }
+
+  /// The type that an element or a sum with its residual is rounded to; f32 where they are rounded already.
+  template <typename Step>
+  CGX_AGENT static void withRoundedType(const EncodeDescriptor &desc, const Step &step) {
+    if constexpr (!hasFeedback || (Choice::isKnown && Choice::source == Source::f32))
+      step(Constant<CGX_F32>());
+    else
+      withType(desc.type, step);
+  }
+
+  /// Encodes as many tiles as a warp holds, or as there are.
   template <typename Warp>
   CGX_AGENT static void encode(const Warp &lanes, const EncodeDescriptor &desc, RandomStream random,
                                uint32_t firstTile) {
-    PerLane<Warp, TilePart<bits>> elements;
+    PerLane<Warp, Part> elements;
+    PerLane<Warp, bool> areNumbers = {}; // what is lost
     PerLane<Warp, Extremes> extremes[buckets];
     lanes.forEach([&](uint32_t lane) {
-      const uint32_t tile = firstTile + lane / tileLanes;
+      const uint32_t tile = firstTile + lane / lanesOf;
       if (tile < desc.tiles.count)
-        load(desc, tile, lane % tileLanes, elements[lane]);
+        load(desc, tile, lane % lanesOf, elements[lane]);
       else // takes part in what lanes do together, with what nobody looks at
         elements[lane] = {};
     });
-    unrolled<buckets>([&](uint32_t bucket) {
-      lanes.forEach([&](uint32_t lane) { extremes[bucket][lane] = measure(desc, elements[lane], bucket); });
-      extremes[bucket] =
-          combineLanes(lanes, extremes[bucket], desc.tiles.ofBucket * tileLanes, CombineExtremes());
-    });
     lanes.forEach([&](uint32_t lane) {
-      const uint32_t tile = firstTile + lane / tileLanes;
+      withRoundedType(desc, [&](auto type) {
+        unrolled<buckets>([&](uint32_t bucket) {
+          extremes[bucket][lane] = measure<decltype(type)::value>(elements[lane], bucket);
+        });
+      });
+    });
+    unrolled<buckets>([&](uint32_t bucket) { combine(lanes, desc, extremes[bucket]); });
+    lanes.forEach([&](uint32_t lane) {
+      const uint32_t tile = firstTile + lane / lanesOf;
       if (tile >= desc.tiles.count)
         return;
       TileWords<bits> words;
       words.clear();
+      BucketScale scale[buckets];
       unrolled<buckets>([&](uint32_t bucket) {
-        const BucketScale scale = scaleOf(desc, tile, lane, bucket, extremes[bucket][lane]);
-        if (isFiniteScale(scale)) // else levels are 0
-          putLevels(desc, makeFixedPointMap(scale, bits), random, tile, lane % tileLanes, bucket,
+        scale[bucket] = scaleOf(desc, tile, lane, bucket, extremes[bucket][lane]);
+        if (isFiniteScale(scale[bucket])) // else levels are 0
+          putLevels(desc, makeFixedPointMap(scale[bucket], bits), random, tile, lane % lanesOf, bucket,
                     elements[lane], words);
-        if constexpr (hasFeedback)
-          takeLosses(desc, scale, tile, lane % tileLanes, bucket, words, elements[lane]);
       });
       uint8_t *levels = desc.body + desc.sections.codes + uint64_t(tile) * (elementsOf / 8 * bits);
-      words.store(levels, lane % tileLanes, desc.tiles.aligned);
+      words.store(levels, lane % lanesOf, desc.tiles.aligned);
+      if constexpr (hasFeedback) {
+        areNumbers[lane] = true;
+        unrolled<buckets>([&](uint32_t bucket) {
+          areNumbers[lane] &=
+              takeLosses(desc, scale[bucket], tile, lane % lanesOf, bucket, words, elements[lane]);
+        });
+      }
     });
     if constexpr (hasFeedback)
-      storeLosses(lanes, desc, firstTile, elements);
+      storeLosses(lanes, desc, firstTile, elements, areNumbers);
   }
 
-  CGX_AGENT static void load(const EncodeDescriptor &desc, uint32_t tile, uint32_t lane,
-                             TilePart<bits> &part) {
-    const uint64_t first = uint64_t(tile) * elementsOf + 2 * lane;
+  CGX_AGENT static void load(const EncodeDescriptor &desc, uint32_t tile, uint32_t lane, Part &part) {
+    const uint64_t first = firstIndex<bits>(tile, lane);
     if constexpr (isSum) {
       part = {};
-      for (uint32_t i = 0; i < desc.contributionCount; ++i)
-        addContribution(desc, desc.contributions[i], tile, lane, part);
-      forEachPair<rows>(0, [&](uint32_t row, uint32_t column) {
-        RowPart &sums = part.row[row];
-        if (desc.divisor != 1.0f) {
-          sums.low[column] /= desc.divisor;
-          sums.high[column] /= desc.divisor;
-        }
-        sums.low[column] = roundSum(desc.source, sums.low[column]);
-        sums.high[column] = roundSum(desc.source, sums.high[column]);
-      });
-    } else {
-      unrolled<rows>([&](uint32_t row) {
-        loadPair(desc.source, desc.input, first + row * packingColumns, part.row[row].low);
-        loadPair(desc.source, desc.input, first + row * packingColumns + 16, part.row[row].high);
-      });
+      sumTile<bits, bucketRows, Choice::isKnown>(desc, tile, lane, part);
     }
-    if constexpr (hasFeedback)
-      addResiduals(desc.residual, first, part);
-  }
-
-  CGX_AGENT static void addResiduals(const KeptResidual &kept, uint64_t first, TilePart<bits> &part) {
-    unrolled<rows>([&](uint32_t row) {
-      float low[2], high[2];
-      loadResidualPair(kept, first + row * packingColumns, low);
-      loadResidualPair(kept, first + row * packingColumns + 16, high);
-      unrolled<2>([&](uint32_t column) {
-        part.row[row].low[column] += low[column];
-        part.row[row].high[column] += high[column];
-      });
+    withInput(desc, [&](auto source) {
+      constexpr Source from = decltype(source)::value;
+      if constexpr (!isSum)
+        loadTile<from>(part, desc.input, first, desc.tiles.wide);
+      else
+        forEachRow<rows>(0, [&](uint32_t row) {
+          roundNumbers<roundedTypeOf(from)>(part.row[row].low);
+          roundNumbers<roundedTypeOf(from)>(part.row[row].high);
+        });
     });
+    if constexpr (hasFeedback)
+      withFlag(desc.tiles.wide, [&](auto wide) {
+        constexpr bool isWide = decltype(wide)::value;
+        forEachRow<rows>(0, [&](uint32_t row) {
+          const uint64_t index = first + row * packingColumns;
+          addResiduals<Choice::kept, isWide>(desc.residual, index, part.row[row].low);
+          addResiduals<Choice::kept, isWide>(desc.residual, index + packingColumns / 2, part.row[row].high);
+        });
+      });
   }
 
-  /// What is encoded of an element or a sum with its residual, which is rounded to the element type.
-  CGX_AGENT static float encoded(const EncodeDescriptor &desc, float x) {
-    return hasFeedback ? roundTo(desc.type, x) : x;
+  /// What is encoded of a row.
+  template <cgx_element_type type> CGX_AGENT static RowPart<bits> encoded(RowPart<bits> row) {
+    roundNumbers<type>(row.low);
+    roundNumbers<type>(row.high);
+    return row;
   }
 
-  CGX_AGENT static void addContribution(const EncodeDescriptor &desc, const PayloadDescriptor &payload,
-                                        uint32_t tile, uint32_t lane, TilePart<bits> &part) {
-    decodeTile<bits, bucketRows>(desc.codec, payload.payload + payload.bodyBegin, desc.sections, desc.tiles,
-                                 tile, lane, largestValue(CGX_F32),
-                                 [&](uint32_t row, uint32_t column, float low, float high) {
-                                   part.row[row].low[column] += low;
-                                   part.row[row].high[column] += high;
-                                 });
-  }
-
-  CGX_AGENT static Extremes measure(const EncodeDescriptor &desc, const TilePart<bits> &part,
-                                    uint32_t bucket) {
-    const float first = encoded(desc, part.row[bucket * bucketRows].low[0]);
-    Extremes extremes = {first, first, 0.0f};
-    forEachPair<bucketRows>(bucket * bucketRows, [&](uint32_t row, uint32_t column) {
-      extremes.add(encoded(desc, part.row[row].low[column]));
-      extremes.add(encoded(desc, part.row[row].high[column]));
+  template <cgx_element_type type> CGX_AGENT static Extremes measure(const Part &part, uint32_t bucket) {
+    Extremes extremes = {};
+    forEachRow<bucketRows>(0, [&](uint32_t row) {
+      const RowPart<bits> x = encoded<type>(part.row[bucket * bucketRows + row]);
+      if (row == 0)
+        extremes = {x.low[0], x.low[0]};
+      unrolled<columns>([&](uint32_t column) {
+        extremes.add({x.low[column], x.low[column]});
+        extremes.add({x.high[column], x.high[column]});
+      });
     });
     return extremes;
+  }
+
+  /// Combines what the lanes of a bucket have seen.
+  template <typename Warp>
+  CGX_AGENT static void combine(const Warp &lanes, const EncodeDescriptor &desc,
+                                PerLane<Warp, Extremes> &extremes) {
+    const auto join = [&](uint32_t mask) {
+      const PerLane<Warp, Extremes> other = lanes.shuffleXor(extremes, mask);
+      lanes.forEach([&](uint32_t lane) { extremes[lane].add(other[lane]); });
+    };
+    unrolled<lanesOf == 4 ? 2 : 3>([&](uint32_t i) { join(1u << i); });
+    if constexpr (buckets == 1)
+      for (uint32_t mask = lanesOf; mask < lanesOf << desc.tiles.ofBucketLog; mask *= 2)
+        join(mask);
   }
 
   /// The scale of a bucket, which its first lane stores.
   CGX_AGENT static BucketScale scaleOf(const EncodeDescriptor &desc, uint32_t tile, uint32_t lane,
                                        uint32_t bucket, Extremes extremes) {
-    const bool finite = extremes.spoiled == 0.0f;
+    cgx_codec codec = desc.codec;
+    codec.bits = bits;
+    codec.rounding = CGX_ROUND_NEAREST; // scales depend on a random shift only, which is not for tiles
+    const bool finite = isFinite(extremes.low) && isFinite(extremes.high);
     const BucketScale scale =
-        finite ? makeUniformScale(desc.codec, BucketMeasure{extremes.low, extremes.high, 0.0f, 0})
+        finite ? makeUniformScale(codec, BucketMeasure{extremes.low, extremes.high, 0.0f, 0})
                : notFiniteScale();
-    if (lane % (desc.tiles.ofBucket * tileLanes) == 0)
-      storeScale(desc.body + desc.sections.scales, desc.codec,
-                 uint64_t(tile / desc.tiles.ofBucket) * buckets + bucket, scale);
+    if (lane % (lanesOf << desc.tiles.ofBucketLog) == 0)
+      storeScale(desc.body + desc.sections.scales, codec, (tile >> desc.tiles.ofBucketLog) * buckets + bucket,
+                 scale);
     return scale;
   }
 
   CGX_AGENT static void putLevels(const EncodeDescriptor &desc, FixedPointMap map, RandomStream random,
-                                  uint32_t tile, uint32_t lane, uint32_t bucket, const TilePart<bits> &part,
+                                  uint32_t tile, uint32_t lane, uint32_t bucket, const Part &part,
                                   TileWords<bits> &words) {
-    // A word of random numbers serves the two elements of a column pair.
-    const bool isStochastic = desc.codec.rounding == CGX_ROUND_STOCHASTIC;
-    const uint32_t firstWord =
-        uint32_t(randomWordIndex(desc.firstElement)) + tile * (elementsOf / 2) + 2 * lane;
-    forEachPair<bucketRows>(bucket * bucketRows, [&](uint32_t row, uint32_t column) {
-      uint32_t low = 1u << (15u - bits), high = low;
-      if (isStochastic) {
-        const uint32_t word = randomWord(random, firstWord + row * 16 + column);
-        low = (word & 0xffffu) >> bits;
-        high = word >> (16 + bits);
-      }
-      words.put(row, column, levelOf(map, encoded(desc, part.row[row].low[column]), low),
-                levelOf(map, encoded(desc, part.row[row].high[column]), high));
+    withRounding(desc, [&](auto stochastic) {
+      withRoundedType(desc, [&](auto type) {
+        forEachRow<bucketRows>(bucket * bucketRows, [&](uint32_t row) {
+          const RowPart<bits> x = encoded<decltype(type)::value>(part.row[row]);
+          putRow<decltype(stochastic)::value>(map, random, tile * (elementsOf / 2) + columns * lane, row, x,
+                                              words);
+        });
+      });
     });
   }
 
-  /// Puts what is lost of the elements of a bucket in their place.
-  CGX_AGENT static void takeLosses(const EncodeDescriptor &desc, BucketScale scale, uint32_t tile,
-                                   uint32_t lane, uint32_t bucket, const TileWords<bits> &words,
-                                   TilePart<bits> &part) {
-    const LevelMap map(scale, largestValue(CGX_F32));
-    const KeptResidual &kept = desc.residual;
-    forEachPair<bucketRows>(bucket * bucketRows, [&](uint32_t row, uint32_t column) {
-      uint32_t low, high;
-      words.take(row, column, low, high);
-      const uint64_t i = uint64_t(tile) * elementsOf + row * packingColumns + 2 * lane + column;
-      float &atLow = part.row[row].low[column], &atHigh = part.row[row].high[column];
-      atLow = lossOf(atLow, 0.0f + map.valueOf(low), kept.decay, [&] { return loadResidual(kept, i); });
-      atHigh =
-          lossOf(atHigh, 0.0f + map.valueOf(high), kept.decay, [&] { return loadResidual(kept, i + 16); });
+  /// Levels are cut off fixed-point numbers of 16 bits, two in a word. They leave no space for a carry, so
+  /// both are rounded by one addition: of half a level in the number's own, or of what is random of a word,
+  /// which serves both.
+  template <bool isStochastic>
+  CGX_AGENT static void putRow(FixedPointMap map, RandomStream random, uint32_t firstWord, uint32_t row,
+                               const RowPart<bits> &x, TileWords<bits> &words) {
+    constexpr float half = isStochastic ? 0.0f : float(1u << (15u - bits));
+    constexpr uint32_t fractions = ((1u << (16u - bits)) - 1u) * 0x10001u;
+    const auto fixedOf = [&](float value) {
+      const float distance = fusedMultiplyAdd(value, map.prescale, map.shift);
+      return floatBits(fusedMultiplyAdd(distance, map.factor, fixedPointMagic + half));
+    };
+    unrolled<columns>([&](uint32_t column) {
+      uint32_t fixed = lowerHalves(fixedOf(x.low[column]), fixedOf(x.high[column]));
+      if constexpr (isStochastic)
+        fixed += randomWord(random, firstWord + row * 16 + column) >> bits & fractions;
+      words.put(row, column, fixed);
     });
+  }
+
+  /// Puts what is lost of the elements of a bucket in their place, as lossOf() computes it. False if
+  /// something of it may not be finite.
+  CGX_AGENT static bool takeLosses(const EncodeDescriptor &desc, BucketScale scale, uint32_t tile,
+                                   uint32_t lane, uint32_t bucket, const TileWords<bits> &words, Part &part) {
+    const LevelMap map(scale, bits, largestValue(CGX_F32));
+    KeptResidual kept = desc.residual;
+    kept.storage = Choice::kept == Kept::f32    ? ResidualStorage::F32
+                   : Choice::kept == Kept::bf16 ? ResidualStorage::Bf16
+                                                : ResidualStorage::Int8;
+    float spoiled = 0.0f; // NaN if something is lost that is not finite
+    const auto forEachElement = [&](const auto &visit) {
+      forEachRow<bucketRows>(bucket * bucketRows, [&](uint32_t row) {
+        unrolled<columns>([&](uint32_t column) {
+          visit(row, column, /*isHigh=*/false, part.row[row].low[column]);
+          visit(row, column, /*isHigh=*/true, part.row[row].high[column]);
+        });
+      });
+    };
+    withFlag(map.isPlain, [&](auto isPlain) {
+      forEachElement([&](uint32_t row, uint32_t column, bool isHigh, float &x) {
+        x -= 0.0f + map.template valueOf<decltype(isPlain)::value>(words.number(row, column, isHigh));
+        spoiled = fusedMultiplyAdd(x, 0.0f, spoiled);
+      });
+    });
+    if (spoiled == 0.0f)
+      forEachElement([&](uint32_t, uint32_t, bool, float &x) { x *= kept.decay; });
+    else
+      forEachElement([&](uint32_t row, uint32_t column, bool isHigh, float &x) {
+        const uint64_t i = firstIndex<bits>(tile, lane) + row * packingColumns + column;
+        x = isFinite(x) ? kept.decay * x : loadResidual(kept, isHigh ? i + packingColumns / 2 : i);
+        if (Choice::kept == Kept::int8 && x != x)
+          x = 0.0f; // what a NaN is kept as
+      });
+    return spoiled == 0.0f;
   }
 
   /// Four rows are a block of residuals.
   template <typename Warp>
   CGX_AGENT static void storeLosses(const Warp &lanes, const EncodeDescriptor &desc, uint32_t firstTile,
-                                    const PerLane<Warp, TilePart<bits>> &losses) {
+                                    const PerLane<Warp, Part> &losses,
+                                    const PerLane<Warp, bool> &areNumbers) {
     constexpr uint32_t blockRows = residualBlock / packingColumns;
     const KeptResidual &kept = desc.residual;
-    const auto firstOf = [&](uint32_t lane) { return uint64_t(firstTile + lane / tileLanes) * elementsOf; };
     unrolled<rows / blockRows>([&](uint32_t block) {
       PerLane<Warp, float> largest;
-      lanes.forEach([&](uint32_t lane) {
-        largest[lane] = 0.0f;
-        forEachPair<blockRows>(block * blockRows, [&](uint32_t row, uint32_t column) {
-          const RowPart &of = losses[lane].row[row];
-          largest[lane] = largerMagnitude(largerMagnitude(largest[lane], of.low[column]), of.high[column]);
+      if constexpr (Choice::kept == Kept::int8)
+        lanes.forEach([&](uint32_t lane) {
+          largest[lane] = 0.0f;
+          forEachRow<blockRows>(block * blockRows, [&](uint32_t row) {
+            const RowPart<bits> &of = losses[lane].row[row];
+            unrolled<columns>([&](uint32_t column) {
+              largest[lane] =
+                  largerMagnitude(largerMagnitude(largest[lane], of.low[column]), of.high[column]);
+            });
+          });
         });
-      });
-      const PerLane<Warp, float> scale = residualScales(lanes, kept, largest, tileLanes);
+      PerLane<Warp, float> scale = {};
+      if constexpr (Choice::kept == Kept::int8)
+        scale = residualScales(lanes, kept, largest, lanesOf);
       lanes.forEach([&](uint32_t lane) {
-        if (firstTile + lane / tileLanes >= desc.tiles.count)
+        const uint32_t tile = firstTile + lane / lanesOf;
+        if (tile >= desc.tiles.count)
           return;
-        if (lane % tileLanes == 0)
-          storeResidualScale(kept, firstOf(lane) / residualBlock + block, scale[lane]);
-        const uint64_t first = firstOf(lane) + 2 * (lane % tileLanes);
-        unrolled<blockRows>([&](uint32_t inBlock) {
-          const uint32_t row = block * blockRows + inBlock;
-          const RowPart &of = losses[lane].row[row];
-          storeResidualPair(kept, first + row * packingColumns, of.low, scale[lane]);
-          storeResidualPair(kept, first + row * packingColumns + 16, of.high, scale[lane]);
+        if (Choice::kept == Kept::int8 && lane % lanesOf == 0)
+          storeTo(kept.scales + tile * (elementsOf / residualBlock) + block, scale[lane]);
+        const Int8Divider divider(scale[lane]);
+        const uint64_t first = firstIndex<bits>(tile, lane % lanesOf);
+        withPlace<Choice::kept == Kept::bf16>(desc.tiles.wide, areNumbers[lane], [&](auto wide, auto number) {
+          constexpr bool isWide = decltype(wide)::value, isNumber = decltype(number)::value;
+          forEachRow<blockRows>(block * blockRows, [&](uint32_t row) {
+            const RowPart<bits> &of = losses[lane].row[row];
+            const uint64_t index = first + row * packingColumns;
+            storeResiduals<Choice::kept, isWide, isNumber>(kept, index, of.low, divider);
+            storeResiduals<Choice::kept, isWide, isNumber>(kept, index + packingColumns / 2, of.high,
+                                                           divider);
+          });
         });
       });
     });
-  }
-
-  /// cutFraction(fixedPoint()), the exponent's bits cut off at the end: levels leave no space for a
-  /// carry.
-  CGX_AGENT static uint32_t levelOf(FixedPointMap map, float x, uint32_t offset) {
-    const float distance = fusedMultiplyAdd(x, map.prescale, map.shift);
-    return ((floatBits(fusedMultiplyAdd(distance, map.factor, fixedPointMagic)) + offset) >> (16u - bits)) &
-           ((1u << bits) - 1u);
   }
 };
 

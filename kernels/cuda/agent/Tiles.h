@@ -6,100 +6,150 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The layout of packing.h, seen from eight lanes. A tile is a run of whole blocks, and lane l of its eight
-// has of every row of 32 elements those that its columns hold: 2 l, 2 l + 1, 16 + 2 l and 17 + 2 l. So levels
-// are packed without leaving the lane, two neighbours share the word of their random numbers, and memory is
-// read and written in whole sectors.
+// The layout of packing.h, seen from a few lanes. A tile is a run of whole blocks, and lane l has of every
+// row of 32 elements those of some columns: of four of them 4 l ... 4 l + 3 and 16 + 4 l ... 16 + 4 l + 3. So
+// levels are packed without leaving the lane, elements that lie 16 apart share the word of their random
+// numbers, and memory is read and written in whole sectors.
 #ifndef CGX_KERNELS_CUDA_AGENT_TILES_H
 #define CGX_KERNELS_CUDA_AGENT_TILES_H
 
-#include "Pairs.h"
+#include "Columns.h"
 #include "cgx/arithmetic/packing.h"
+#include "cgx/arithmetic/quantize.h"
 
 namespace cgx::cuda {
-
-constexpr uint32_t tileLanes = 8;
 
 /// Rows of a tile: those of a block, and at least four.
 constexpr uint32_t tileRows(uint32_t bits) { return packingRows(bits) < 4 ? 4 : packingRows(bits); }
 constexpr uint32_t tileElements(uint32_t bits) { return tileRows(bits) * packingColumns; }
 
+/// Columns of a lane in each half of a row: so many that a lane has 32 elements, or of tiles of 16 rows 64,
+/// which fit into registers.
+constexpr uint32_t tileColumns(uint32_t bits) { return tileRows(bits) == 4 ? 4 : 2; }
+constexpr uint32_t tileLanes(uint32_t bits) { return packingColumns / 2 / tileColumns(bits); }
+/// Tiles that a warp works on at once.
+constexpr uint32_t warpTiles(uint32_t bits) { return laneCount / tileLanes(bits); }
+
 /// The elements of a row that one lane has: columns in the order of their words.
-struct RowPart {
-  float low[2];  ///< elements 2 l, 2 l + 1
-  float high[2]; ///< elements 16 + 2 l, 17 + 2 l
+template <uint32_t bits> struct RowPart {
+  static constexpr uint32_t columns = tileColumns(bits);
+  float low[columns];  ///< elements from columns * lane on
+  float high[columns]; ///< 16 further
 };
 
 template <uint32_t bits> struct TilePart {
   static constexpr uint32_t rows = tileRows(bits);
-  RowPart row[rows];
+  RowPart<bits> row[rows];
 };
+
+/// The lowest 16 bits of two words.
+CGX_AGENT uint32_t lowerHalves(uint32_t low, uint32_t high) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(low, high, 0x5410);
+#else
+  return (low & 0xffffu) | high << 16;
+#endif
+}
+
+/// (bits & mask) | more, which the compiler would make two instructions of for constants.
+CGX_AGENT uint32_t maskedOr(uint32_t bits, uint32_t mask, uint32_t more) {
+#if defined(__CUDA_ARCH__)
+  uint32_t result;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(result) : "r"(bits), "r"(mask), "r"(more));
+  return result;
+#else
+  return (bits & mask) | more;
+#endif
+}
 
 /// Levels of one lane: 32-bit words of two columns each, as they lie in memory.
 template <uint32_t bits> struct TileWords {
   static constexpr uint32_t rows = tileRows(bits);
+  static constexpr uint32_t columns = tileColumns(bits);
   static constexpr uint32_t blockRows = packingRows(bits);
   static constexpr uint32_t blocks = rows / blockRows;
   static constexpr uint32_t wordsOfColumn = blockRows * bits / 16;
-  uint32_t word[blocks][wordsOfColumn][2];
+  uint32_t word[blocks][wordsOfColumn][columns];
 
   CGX_AGENT void clear() {
-    forEachWord([&](uint32_t block, uint32_t k) { word[block][k][0] = word[block][k][1] = 0; });
+    forEachWord([&](uint32_t block, uint32_t k) {
+      unrolled<columns>([&](uint32_t column) { word[block][k][column] = 0; });
+    });
   }
 
-  /// Puts the levels of elements of a row, 0 or 1 from where the lane begins, in the two halves of their
-  /// words.
-  CGX_AGENT void put(uint32_t row, uint32_t column, uint32_t low, uint32_t high) {
+  /// Puts the levels of two elements of a row, which lie 16 apart, in the two halves of their word. They are
+  /// the highest bits of the halves of `fixed`.
+  CGX_AGENT void put(uint32_t row, uint32_t column, uint32_t fixed) {
     const uint32_t block = row / blockRows, bit = row % blockRows * bits, k = bit / 16, shift = bit % 16;
-    const uint32_t both = (low << shift & 0xffffu) | high << (16 + shift);
-    word[block][k][column] |= both;
-    if (shift + bits > 16)
-      word[block][k + 1][column] |= low >> (16 - shift) | high >> (16 - shift) << 16;
+    if (shift + bits <= 16) {
+      word[block][k][column] |= fixed >> (16 - bits - shift) & inBothHalves(((1u << bits) - 1u) << shift);
+      return;
+    }
+    const uint32_t rest = shift + bits - 16; // bits of the next word
+    word[block][k][column] |= fixed << rest & inBothHalves(0xffffu << shift & 0xffffu);
+    word[block][k + 1][column] |= fixed >> (16 - rest) & inBothHalves((1u << rest) - 1u);
   }
 
-  CGX_AGENT void take(uint32_t row, uint32_t column, uint32_t &low, uint32_t &high) const {
+  /// A level as a float, without a conversion, which a GPU is slow at: where it lies in its word it is the
+  /// end of the mantissa of a power of two.
+  CGX_AGENT float number(uint32_t row, uint32_t column, bool isHigh) const {
     const uint32_t block = row / blockRows, bit = row % blockRows * bits, k = bit / 16, shift = bit % 16;
     constexpr uint32_t mask = (1u << bits) - 1u;
-    low = (word[block][k][column] & 0xffffu) >> shift;
-    high = word[block][k][column] >> (16 + shift);
-    if (shift + bits > 16) {
-      low |= word[block][k + 1][column] << (16 - shift);
-      high |= word[block][k + 1][column] >> 16 << (16 - shift);
+    const uint32_t from = word[block][k][column];
+    if (shift + bits <= 16) {
+      const uint32_t power = (150u - shift) << 23; // 2^(23 - shift)
+      return floatFromBits(maskedOr(isHigh ? from >> 16 : from, mask << shift, power)) - floatFromBits(power);
     }
-    low &= mask;
-    high &= mask;
+    const uint32_t next = word[block][k + 1][column];
+    const uint32_t level = isHigh ? from >> (16 + shift) | next >> 16 << (16 - shift)
+                                  : (from & 0xffffu) >> shift | next << (16 - shift);
+    return floatFromBits(floatBits(fixedPointMagic) | (level & mask)) - fixedPointMagic;
   }
 
-  /// `levels` is where the tile's begin, `lane` one of its eight. With pairs where they are aligned.
+  /// `levels` is where the tile's begin. Two words at once where they are aligned.
   CGX_AGENT void store(uint8_t *levels, uint32_t lane, bool aligned) const {
-    forEachWord([&](uint32_t block, uint32_t k) {
-      uint8_t *to = levels + block * packingBlockBytes(bits) + k * 64 + lane * 8;
-      if (aligned)
-        return storeTo(to, Pair<uint32_t>{word[block][k][0], word[block][k][1]});
-      storeTo(to, word[block][k][0]);
-      storeTo(to + 4, word[block][k][1]);
+    withFlag(aligned, [&](auto areTwo) {
+      forEachRun<decltype(areTwo)::value>(
+          lane, [&](uint32_t block, uint32_t k, uint32_t first, uint32_t byte) {
+            Neighbors<uint32_t, decltype(areTwo)::value ? 2 : 1> stored;
+            unrolled<sizeof stored / 4>([&](uint32_t i) { stored.at[i] = word[block][k][first + i]; });
+            storeTo(levels + byte, stored);
+          });
     });
   }
 
   CGX_AGENT void load(const uint8_t *levels, uint32_t lane, bool aligned) {
-    forEachWord([&](uint32_t block, uint32_t k) {
-      const uint8_t *from = levels + block * packingBlockBytes(bits) + k * 64 + lane * 8;
-      const auto both = aligned ? loadFrom<Pair<uint32_t>>(from)
-                                : Pair<uint32_t>{loadFrom<uint32_t>(from), loadFrom<uint32_t>(from + 4)};
-      word[block][k][0] = both.first;
-      word[block][k][1] = both.second;
+    withFlag(aligned, [&](auto areTwo) {
+      forEachRun<decltype(areTwo)::value>(
+          lane, [&](uint32_t block, uint32_t k, uint32_t first, uint32_t byte) {
+            const auto loaded = loadFrom<Neighbors<uint32_t, decltype(areTwo)::value ? 2 : 1>>(levels + byte);
+            unrolled<sizeof loaded / 4>([&](uint32_t i) { word[block][k][first + i] = loaded.at[i]; });
+          });
     });
   }
 
 private:
+  CGX_AGENT static constexpr uint32_t inBothHalves(uint32_t half) { return half | half << 16; }
+
   template <typename Step> CGX_AGENT static void forEachWord(const Step &step) {
     unrolled<blocks>([&](uint32_t block) { unrolled<wordsOfColumn>([&](uint32_t k) { step(block, k); }); });
   }
+
+  /// Calls step(block, k, column, byte) for what is loaded or stored at once, from that column and byte on.
+  template <bool areTwo, typename Step> CGX_AGENT static void forEachRun(uint32_t lane, const Step &step) {
+    constexpr uint32_t width = areTwo ? 2 : 1;
+    forEachWord([&](uint32_t block, uint32_t k) {
+      unrolled<columns / width>([&](uint32_t run) {
+        step(block, k, run * width,
+             block * packingBlockBytes(bits) + k * 64 + (lane * columns + run * width) * 4);
+      });
+    });
+  }
 };
 
-/// Calls step(row, column) for the column pairs of `count` rows.
-template <uint32_t count, typename Step> CGX_AGENT void forEachPair(uint32_t firstRow, const Step &step) {
-  unrolled<count>([&](uint32_t row) { unrolled<2>([&](uint32_t column) { step(firstRow + row, column); }); });
+/// Calls step(row) for `count` rows.
+template <uint32_t count, typename Step> CGX_AGENT void forEachRow(uint32_t firstRow, const Step &step) {
+  unrolled<count>([&](uint32_t row) { step(firstRow + row); });
 }
 
 } // namespace cgx::cuda

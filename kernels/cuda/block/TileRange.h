@@ -31,6 +31,14 @@ template <uint32_t count, typename Step> CGX_AGENT void unrolled(const Step &ste
     step(i);
 }
 
+/// Tells the compiler of a GPU that a pointer is not to what a block shares.
+template <typename T> CGX_AGENT T *inGlobalMemory(T *pointer) {
+#if defined(__CUDA_ARCH__)
+  __builtin_assume(__isGlobal(pointer));
+#endif
+  return pointer;
+}
+
 /// Loads or stores a word that other threads may store at the same time.
 CGX_AGENT uint32_t loadRelaxed(const uint32_t *word) {
 #if defined(__CUDA_ARCH__)

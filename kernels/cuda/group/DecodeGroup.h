@@ -15,8 +15,8 @@
 #include "Layers.h"
 #include "LosslessSteps.h"
 #include "SparseSteps.h"
+#include "TileChoices.h"
 #include "TileDecode.h"
-#include "TileShapes.h"
 
 namespace cgx::cuda {
 
@@ -32,7 +32,8 @@ std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Ou
     if (!outcome.ok() || layers[i].elements == 0)
       continue;
     DecodeDescriptor &desc = descs.emplace_back(decodeDescriptor(layers[i]));
-    desc.tiles = tileCounts<false>(desc, arePairs(desc.output, sink == Sink::add ? CGX_F32 : desc.type));
+    desc.runs = runCount(desc, desc.output);
+    desc.tiles = tileCounts<false>(desc, neighborsAt(desc.output, sink == Sink::add ? CGX_F32 : desc.type));
     payloads.push_back(payloadDescriptor(layers[i].codec, layers[i].type, layers[i].payload,
                                          layers[i].payloadBytes, layers[i].elements));
     hasChecksum.push_back(layers[i].codec.checksum != 0);
@@ -45,12 +46,32 @@ std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Ou
   addVerification(*group, payloads, hasChecksum);
   group->fill(received, payloads);
   const DecodeTable table = {group->upload(descs), received, group->allocateErrors(payloads.size())};
-  forEachTileShape</*few=*/false>([&](auto shape) {
-    group->addStep(
-        DecodeTiles<shape.bits, shape.bucketRows, sink>{table},
-        rangesOf(
-            descs, range::tileLanes, [&](const DecodeDescriptor &desc) { return shape.isOf(desc); },
-            [](const DecodeDescriptor &desc) { return Range{0, uint64_t(desc.tiles.count) * tileLanes}; }));
+  const auto addTiles = [&](auto shape, auto choice) {
+    using Shape = decltype(shape);
+    group->addStep(DecodeTiles<Shape::bits, Shape::bucketRows, sink, decltype(choice)>{table},
+                   rangesOf(
+                       descs, range::tiles * tileLanes(Shape::bits),
+                       [&](const DecodeDescriptor &desc) {
+                         return shape.isOf(desc) && isChosen(choice, sink == Sink::add ? CGX_F32 : desc.type);
+                       },
+                       [](const DecodeDescriptor &desc) {
+                         return Range{0, uint64_t(desc.tiles.count) * tileLanes(Shape::bits)};
+                       }));
+  };
+  if constexpr (sink == Sink::add)
+    forEachTileShape</*few=*/false>([&](auto shape) { addTiles(shape, TypeChoice<true, CGX_F32>()); });
+  else
+    forEachTypeChoice</*few=*/false>(addTiles);
+  forEachRunType([&](auto type, auto isBfloat) {
+    if constexpr (sink == Sink::store || decltype(type)::value == CGX_F32)
+      group->addStep(DecodeRuns<decltype(type)::value, decltype(isBfloat)::value, sink>{table},
+                     rangesOf(
+                         descs, range::runs,
+                         [&](const DecodeDescriptor &desc) {
+                           return (sink == Sink::add || desc.type == type) &&
+                                  (desc.codec.format == CGX_FORMAT_BF16) == isBfloat;
+                         },
+                         [](const DecodeDescriptor &desc) { return Range{0, desc.runs}; }));
   });
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;

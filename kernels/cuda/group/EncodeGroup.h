@@ -15,8 +15,8 @@
 #include "LosslessSteps.h"
 #include "SparseSteps.h"
 #include "Sums.h"
+#include "TileChoices.h"
 #include "TileEncode.h"
-#include "TileShapes.h"
 #include "cgx/kernels/codecs.h"
 
 namespace cgx::cuda {
@@ -28,18 +28,37 @@ inline Range elementsBehindTiles(const EncodeDescriptor &desc) {
   return {elementsOfTiles(desc), desc.elements};
 }
 
-/// The one step of what goes through tiles.
-template <bool isSum, bool withFeedback, typename Backend>
+/// The steps of what goes through tiles, each descriptor through one of them.
+template <bool isSum, typename Backend>
 void addTileSteps(GroupOn<Backend> &group, const EncodeTable &table,
                   const std::vector<EncodeDescriptor> &descs) {
-  forEachTileShape<isSum || withFeedback>([&](auto shape) {
-    group.addStep(EncodeTiles<shape.bits, shape.bucketRows, isSum, withFeedback>{table},
+  forEachTileChoice<isSum>([&](auto shape, auto choice) {
+    using Shape = decltype(shape);
+    group.addStep(EncodeTiles<Shape::bits, Shape::bucketRows, isSum, decltype(choice)>{table},
                   rangesOf(
-                      descs, range::tileFours,
+                      descs, range::tiles / warpTiles(Shape::bits),
                       [&](const EncodeDescriptor &desc) {
-                        return shape.isOf(desc) && hasFeedback(desc) == withFeedback;
+                        return shape.isOf(desc) && isChosen<Shape, isSum>(choice, desc);
                       },
-                      [](const EncodeDescriptor &desc) { return Range{0, (desc.tiles.count + 3) / 4}; }));
+                      [](const EncodeDescriptor &desc) {
+                        constexpr uint32_t together = warpTiles(Shape::bits);
+                        return Range{0, (desc.tiles.count + together - 1) / together};
+                      }));
+  });
+}
+
+/// The steps of what is cast in runs.
+template <bool isSum, typename Backend>
+void addRunSteps(GroupOn<Backend> &group, const EncodeTable &table,
+                 const std::vector<EncodeDescriptor> &descs) {
+  forEachRunType([&](auto type, auto isBfloat) {
+    group.addStep(EncodeRuns<decltype(type)::value, decltype(isBfloat)::value, isSum>{table},
+                  rangesOf(
+                      descs, range::runs,
+                      [&](const EncodeDescriptor &desc) {
+                        return desc.type == type && (desc.codec.format == CGX_FORMAT_BF16) == isBfloat;
+                      },
+                      [](const EncodeDescriptor &desc) { return Range{0, desc.runs}; }));
   });
 }
 
@@ -66,7 +85,9 @@ void addFamilySteps(GroupOn<Backend> &group, const EncodeTable &table,
                                                 [](const EncodeDescriptor &) { return Range{0, 1}; }));
   group.addStep(StoreCodes<Family, Input>{table},
                 rangesOf(descs, range::codes, isOurs, [](const EncodeDescriptor &desc) {
-                  return Range{elementsOfTiles(desc) * desc.codec.bits / 16, Family::codeCount(desc)};
+                  const uint64_t begin = elementsOfTiles(desc);
+                  return Range{desc.runs != 0 ? begin : begin * desc.codec.bits / 16,
+                               Family::codeCount(desc)};
                 }));
 }
 
@@ -170,18 +191,19 @@ std::unique_ptr<Group> makeEncodeGroupOn(std::span<const EncodeLayer> layers, Ou
       encodeDescriptors(layers, outcome, [](const EncodeLayer &layer, size_t number, EncodeDescriptor &desc) {
         desc.source = layer.isSum ? sumSourceOf(desc.type) : sourceOf(desc.type);
         desc.input = layer.input;
-        const bool pairs =
-            arePairs(layer.input, layer.isSum ? CGX_F32 : desc.type) && arePairs(desc.residual);
-        desc.tiles =
-            hasFeedback(desc) ? tileCounts</*few=*/true>(desc, pairs) : tileCounts<false>(desc, pairs);
+        const uint32_t neighbors =
+            std::min(neighborsAt(layer.input, layer.isSum ? CGX_F32 : desc.type), neighborsAt(desc.residual));
+        desc.tiles = hasFeedback(desc) ? tileCounts</*few=*/true>(desc, neighbors)
+                                       : tileCounts<false>(desc, neighbors);
+        desc.runs = hasFeedback(desc) || layer.isSum ? 0 : runCount(desc, layer.input);
         return checkAligned(layer.input, layer.isSum ? 4 : cgx_element_bytes(desc.type), "input", number);
       });
   if (!outcome.ok())
     return nullptr;
   giveSums(*group, descs, hasFeedback);
   const EncodeTable table = {group->upload(descs), nullptr, nullptr, nullptr};
-  addTileSteps</*isSum=*/false, /*withFeedback=*/false>(*group, table, descs);
-  addTileSteps</*isSum=*/false, /*withFeedback=*/true>(*group, table, descs);
+  addTileSteps</*isSum=*/false>(*group, table, descs);
+  addRunSteps</*isSum=*/false>(*group, table, descs);
   group->addStep(StoreSums<TensorInput>{table},
                  rangesOf(descs, range::elements, hasFeedback, elementsBehindTiles));
   descs = readingSums(std::move(descs));

@@ -206,7 +206,7 @@ EncodeDescriptor encodeDescriptor(const EncodedLayer &layer, Source source) {
   for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
     if (cgx_codec_needs(&layer.codec, kept))
       desc.optimizer.kept[kept] = layer.optimizer.kept[kept];
-  desc.divisor = 1.0f;
+  desc.divisor = desc.reciprocal = 1.0f;
   return desc;
 }
 

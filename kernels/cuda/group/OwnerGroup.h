@@ -93,8 +93,10 @@ inline std::vector<EncodeDescriptor> ownerDescriptors(std::span<const OwnerLayer
                          ": expected element type f32, f16 or bf16 to sum up"};
         desc.source = sumSourceOf(desc.type);
         desc.divisor = float(layer.divisor);
+        desc.reciprocal = exactReciprocal(desc.divisor);
         desc.contributionCount = uint32_t(layer.contributions.size());
-        desc.tiles = tileCounts</*few=*/true>(desc, arePairs(desc.residual));
+        desc.tiles = tileCounts</*few=*/true>(desc, neighborsAt(desc.residual));
+        desc.runs = hasFeedback(desc) ? 0 : runCount(desc, nullptr);
         const uint64_t bytes = cgx_payload_bytes(&desc.codec, desc.type, desc.elements);
         for (const void *payload : layer.contributions) {
           if (Outcome wrong = checkAligned(payload, 8, "contribution", number); !wrong.ok())
@@ -126,8 +128,8 @@ std::unique_ptr<Group> makeOwnerGroupOn(std::span<const OwnerLayer> layers, Outc
   group->fill(contributions, payloads);
   giveSums(*group, descs, needsSums);
   const EncodeTable table = {group->upload(descs), nullptr, contributions, errors};
-  addTileSteps</*isSum=*/true, /*withFeedback=*/false>(*group, table, descs);
-  addTileSteps</*isSum=*/true, /*withFeedback=*/true>(*group, table, descs);
+  addTileSteps</*isSum=*/true>(*group, table, descs);
+  addRunSteps</*isSum=*/true>(*group, table, descs);
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
     const auto isOurs = [](const EncodeDescriptor &desc) { return isOf<Family>(desc.codec); };

@@ -19,15 +19,15 @@ namespace cgx::cuda::range {
 constexpr uint64_t elements = 8192;
 constexpr uint64_t searchedElements = 16384; ///< of which most need no more than a look
 constexpr uint64_t codes = 4096;             ///< words or bytes of levels, bit planes, positions, values
-constexpr uint64_t tileLanes = 1024;
-constexpr uint64_t streamThreads = 128; ///< each has 2048 symbols
+constexpr uint64_t runs = 2048;              ///< of eight elements
+constexpr uint64_t tiles = 128;              ///< of which a warp holds as many at once as it has lanes for
+constexpr uint64_t streamThreads = 128;      ///< each has 2048 symbols
 constexpr uint64_t chunkThreads = 256;
 constexpr uint64_t columns = 256;
 
 // A warp for each.
 constexpr uint64_t buckets = 64;
 constexpr uint64_t largeBuckets = 8; ///< of some thousand elements
-constexpr uint64_t tileFours = 32;
 constexpr uint64_t chunks = 16;
 constexpr uint64_t streamWarps = 16;
 constexpr uint64_t residualBlocks = 32;

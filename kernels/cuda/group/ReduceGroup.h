@@ -19,12 +19,14 @@ inline ReduceDescriptor reduceDescriptor(const ReduceLayer &layer, std::vector<P
   desc.sum =
       encodeDescriptor({.codec = layer.codec, .type = layer.type, .elements = layer.elements}, Source::f32);
   desc.sum.divisor = float(layer.divisor);
+  desc.sum.reciprocal = exactReciprocal(desc.sum.divisor);
   desc.sum.contributionCount = uint32_t(layer.contributions.size());
   desc.own = layer.own;
   desc.output = layer.output;
   desc.reduction = layer.reduction;
-  const bool pairs = arePairs(layer.output, layer.type) && arePairs(layer.own, layer.type);
-  desc.sum.tiles = tileCounts</*few=*/true>(desc.sum, pairs);
+  const uint32_t neighbors =
+      std::min(neighborsAt(layer.output, layer.type), neighborsAt(layer.own, layer.type));
+  desc.sum.tiles = tileCounts</*few=*/true>(desc.sum, neighbors);
   const uint64_t bytes = cgx_payload_bytes(&layer.codec, layer.type, layer.elements);
   for (const void *payload : layer.contributions)
     payloads.push_back(payloadDescriptor(layer.codec, layer.type, payload, bytes, layer.elements));
@@ -60,13 +62,16 @@ std::unique_ptr<Group> makeReduceGroupOn(std::span<const ReduceLayer> layers, Ou
   addVerification(*group, payloads, hasChecksum);
   group->fill(contributions, payloads);
   const ReduceTable table = {group->upload(descs), contributions, errors};
-  forEachTileShape</*few=*/true>([&](auto shape) {
-    group->addStep(ReduceTiles<shape.bits, shape.bucketRows>{table},
+  forEachTypeChoice</*few=*/true>([&](auto shape, auto choice) {
+    using Shape = decltype(shape);
+    group->addStep(ReduceTiles<Shape::bits, Shape::bucketRows, decltype(choice)>{table},
                    rangesOf(
-                       descs, range::tileLanes,
-                       [&](const ReduceDescriptor &desc) { return shape.isOf(desc.sum); },
+                       descs, range::tiles * tileLanes(Shape::bits),
+                       [&](const ReduceDescriptor &desc) {
+                         return shape.isOf(desc.sum) && isChosen(choice, desc.sum.type);
+                       },
                        [](const ReduceDescriptor &desc) {
-                         return Range{0, uint64_t(desc.sum.tiles.count) * tileLanes};
+                         return Range{0, uint64_t(desc.sum.tiles.count) * tileLanes(Shape::bits)};
                        }));
   });
   const auto behindTiles = [](const ReduceDescriptor &desc) { return elementsBehindTiles(desc.sum); };

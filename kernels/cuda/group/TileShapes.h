@@ -9,6 +9,7 @@
 #define CGX_KERNELS_CUDA_GROUP_TILESHAPES_H
 
 #include "Descriptor.h"
+#include "Runs.h"
 #include "Tiles.h"
 #include "cgx/arithmetic/random.h"
 
@@ -44,21 +45,31 @@ template <bool few, typename Visit> void forEachTileShape(const Visit &visit) {
   }
 }
 
-/// Elements of a descriptor that go through tiles: its first ones.
+/// Elements of a descriptor that go through tiles or runs: its first ones.
 template <typename Descriptor> uint64_t elementsOfTiles(const Descriptor &desc) {
+  if (desc.runs != 0)
+    return uint64_t(desc.runs) * runElements;
   return desc.tiles.count == 0 ? 0 : uint64_t(desc.tiles.count) * tileElements(desc.codec.bits);
 }
 
-/// Whether two elements of that type can be loaded at once.
-inline bool arePairs(const void *pointer, cgx_element_type type) {
-  return reinterpret_cast<uintptr_t>(pointer) % (2 * cgx_element_bytes(type)) == 0;
+/// Runs of a descriptor whose elements begin there; none if the codec is no cast without scales.
+template <typename Descriptor> uint32_t runCount(const Descriptor &desc, const void *elements) {
+  const bool isCast = desc.codec.family == CGX_CODEC_CAST && desc.codec.bucket == 0;
+  return isCast && reinterpret_cast<uintptr_t>(elements) % 16 == 0 ? uint32_t(desc.elements / runElements)
+                                                                   : 0;
+}
+
+/// How many elements of that type can be loaded at once: 1, 2 or 4.
+inline uint32_t neighborsAt(const void *pointer, cgx_element_type type) {
+  const uint64_t place = reinterpret_cast<uintptr_t>(pointer) / cgx_element_bytes(type);
+  return place % 4 == 0 ? 4 : place % 2 == 0 ? 2 : 1;
 }
 
 /// The same of a residual; of none as well.
-inline bool arePairs(const KeptResidual &residual) {
-  return arePairs(residual.values, residual.storage == ResidualStorage::F32    ? CGX_F32
-                                   : residual.storage == ResidualStorage::Bf16 ? CGX_BF16
-                                                                               : CGX_I8);
+inline uint32_t neighborsAt(const KeptResidual &residual) {
+  return neighborsAt(residual.values, residual.storage == ResidualStorage::F32    ? CGX_F32
+                                      : residual.storage == ResidualStorage::Bf16 ? CGX_BF16
+                                                                                  : CGX_I8);
 }
 
 inline bool hasOneStream(uint64_t firstElement, uint64_t elements) {
@@ -67,10 +78,10 @@ inline bool hasOneStream(uint64_t firstElement, uint64_t elements) {
 }
 
 /// What of a descriptor goes through tiles; nothing if its shape or its place in memory do not allow it.
-/// `arePairs` says whether its elements lie so that two can be loaded at once.
-template <bool few, typename Descriptor> TileCounts tileCounts(const Descriptor &desc, bool arePairs) {
+/// `neighbors` says how many of its elements can be loaded at once.
+template <bool few, typename Descriptor> TileCounts tileCounts(const Descriptor &desc, uint32_t neighbors) {
   const cgx_codec &codec = desc.codec;
-  if (codec.family != CGX_CODEC_QUANTIZE || codec.levels != CGX_LEVELS_UNIFORM || !arePairs)
+  if (codec.family != CGX_CODEC_QUANTIZE || codec.levels != CGX_LEVELS_UNIFORM || neighbors < 2)
     return {};
   if constexpr (requires { desc.firstElement; })
     if (codec.scaling == CGX_SCALING_L2 || codec.rounding == CGX_ROUND_RANDOM_SHIFT ||
@@ -80,10 +91,12 @@ template <bool few, typename Descriptor> TileCounts tileCounts(const Descriptor 
   if (codes % 4 != 0)
     return {};
   const uint32_t wide = tileElements(codec.bits);
-  TileCounts range = {0, codec.bucket < wide ? 4u : tileRows(codec.bits), 1, codes % 8 == 0};
+  TileCounts range = {0, codec.bucket < wide ? 4u : tileRows(codec.bits), 0, codes % 8 == 0,
+                      neighbors >= tileColumns(codec.bits)};
   if (codec.bucket >= wide) {
-    range.ofBucket = codec.bucket / wide;
-    if (codec.bucket % wide != 0 || (range.ofBucket != 1 && range.ofBucket != 2 && range.ofBucket != 4))
+    const uint32_t ofBucket = codec.bucket / wide;
+    range.ofBucketLog = ofBucket == 4 ? 2 : ofBucket == 2 ? 1 : 0;
+    if (codec.bucket != wide << range.ofBucketLog)
       return {};
   } else if (codec.bucket != range.bucketRows * packingColumns) {
     return {};
@@ -93,7 +106,7 @@ template <bool few, typename Descriptor> TileCounts tileCounts(const Descriptor 
     isCompiled = isCompiled || (shape.bits == codec.bits && shape.bucketRows == range.bucketRows);
   });
   if (isCompiled)
-    range.count = uint32_t(desc.elements / (uint64_t(wide) * range.ofBucket)) * range.ofBucket;
+    range.count = uint32_t(desc.elements / (uint64_t(wide) << range.ofBucketLog)) << range.ofBucketLog;
   return range;
 }
 

@@ -66,9 +66,9 @@ protected:
     return device->place({static_cast<const uint8_t *>(bytes), count});
   }
   void *place(const std::vector<uint8_t> &bytes) { return device->place(bytes); }
-  /// The same where memory is aligned to `alignment` and often to no more.
+  /// The same where memory is aligned to `alignment` and often to no more, or to two or three times as much.
   void *placeUnevenly(std::vector<uint8_t> bytes, uint64_t alignment) {
-    const uint64_t offset = random() % 2 ? alignment : 0;
+    const uint64_t offset = random() % 2 ? alignment * (1 + random() % 3) : 0;
     bytes.insert(bytes.begin(), offset, uint8_t(0xcd));
     return static_cast<uint8_t *>(place(bytes)) + offset;
   }

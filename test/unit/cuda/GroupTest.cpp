@@ -83,6 +83,48 @@ TEST_P(GroupTest, DecodesToTheBitsOfTheCpu) {
   }
 }
 
+/// All 65 536 f16 and bf16, and f32 that round to each of them: a GPU converts by instructions.
+TEST_P(GroupTest, EveryElementOf16BitsIsConvertedToTheBitsOfTheCpu) {
+  std::vector<float> values;
+  for (uint32_t lower : {0x0000u, 0x1000u, 0x7fffu, 0x8000u, 0x8001u})
+    for (uint32_t upper = 0; upper <= 0xffff; ++upper)
+      values.push_back(floatFromBits(upper << 16 | lower));
+  std::vector<uint16_t> halves;
+  for (uint32_t bits = 0; bits <= 0xffff; ++bits)
+    halves.push_back(uint16_t(bits));
+  for (const auto &[format, type] :
+       {std::pair(CGX_FORMAT_F16, CGX_F16), std::pair(CGX_FORMAT_BF16, CGX_BF16)}) {
+    cgx_codec cast = toCodec(usualCodec(CGX_CODEC_CAST));
+    cast.format = format;
+    cast.bucket = 0;
+    ASSERT_EQ(checkCodec(cast, CGX_F32), "");
+    const Layer layer = {cast, CGX_F32, values.size(), 0, 0, 0, 0};
+    const std::vector<uint8_t> expected = expectedPayload(layer, toElements(CGX_F32, values));
+    void *payload = room(expected.size());
+    cuda::Outcome outcome;
+    const cuda::EncodeLayer encoded = {layer.encoded(payload), placeValues(values)};
+    const auto group = device->makeEncode(std::span(&encoded, 1), outcome);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+    ASSERT_NO_FATAL_FAILURE(run(*group));
+    ASSERT_NO_FATAL_FAILURE(expectPayload(layer, payload, expected));
+    // Back to f32, of all of them.
+    std::vector<uint8_t> sent(cgx_payload_bytes(&cast, CGX_F32, halves.size()));
+    std::vector<float> wide(halves.size());
+    encode(cast, CGX_F32, wide.data(), wide.size(), layer.key(), 0, sent.data());
+    const auto *bytes = reinterpret_cast<const uint8_t *>(halves.data());
+    std::copy_n(bytes, halves.size() * 2, sent.data() + sent.size() - halves.size() * 2);
+    std::vector<float> decoded(halves.size());
+    ASSERT_EQ(decode(cast, CGX_F32, sent.data(), sent.size(), halves.size(), decoded.data()),
+              DecodeError::ok);
+    const cuda::DecodeLayer back = {cast,        CGX_F32,       place(sent),
+                                    sent.size(), halves.size(), placeValues(wide)};
+    const auto decoding = decodeGroup({back}, /*accumulates=*/false);
+    ASSERT_NO_FATAL_FAILURE(run(*decoding));
+    ASSERT_EQ(device->fetch(back.output, decoded.size() * sizeof(float)), toElements(CGX_F32, decoded))
+        << "of " << type;
+  }
+}
+
 TEST_P(GroupTest, AccumulatesToTheBitsOfTheCpu) {
   for (int draw = 0; draw < draws; ++draw) {
     const std::vector<Layer> layers = randomGroup();

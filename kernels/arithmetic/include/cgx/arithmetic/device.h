@@ -46,10 +46,11 @@ CGX_DEVICE_INLINE float fusedMultiplyAdd(float a, float b, float c) {
 #endif
 }
 
-/// Reads a value from anywhere on the host; from where it is aligned on a GPU, whose loads are as wide
-/// as the pointer allows.
+/// Reads a value from anywhere on the host. On a GPU it is read from global memory, not from what a block
+/// shares, where it is aligned: loads are as wide as the type then.
 template <typename T> CGX_DEVICE_INLINE T loadFrom(const void *address) {
 #if defined(__CUDA_ARCH__)
+  __builtin_assume(__isGlobal(address));
   return *static_cast<const T *>(address);
 #else
   T value;
@@ -61,6 +62,7 @@ template <typename T> CGX_DEVICE_INLINE T loadFrom(const void *address) {
 /// Writes a value, as loadFrom() reads it.
 template <typename T> CGX_DEVICE_INLINE void storeTo(void *address, T value) {
 #if defined(__CUDA_ARCH__)
+  __builtin_assume(__isGlobal(address));
   *static_cast<T *>(address) = value;
 #else
   memcpy(address, &value, sizeof value);

@@ -9,7 +9,8 @@
 // Conversions between f32 and the two 16-bit types, with the roundings pinned.
 // Narrowing rounds to nearest even, overflows to infinity and keeps subnormals;
 // a NaN becomes the quiet NaN of its sign with its leading payload bits, which is
-// what the instructions of x86 and Arm do.
+// what the instructions of x86 and Arm do. Those of GPUs round numbers alike, and make one NaN of all NaNs:
+// they convert what is a number.
 #ifndef CGX_ARITHMETIC_FLOAT16_H
 #define CGX_ARITHMETIC_FLOAT16_H
 
@@ -23,7 +24,13 @@ CGX_DEVICE_INLINE uint16_t bfloat16FromFloat(float value) {
   uint32_t bits = floatBits(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u)
     return uint16_t(bits >> 16) | 0x0040u;
+#if defined(__CUDA_ARCH__)
+  uint16_t rounded;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
+  return rounded;
+#else
   return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+#endif
 }
 
 /// The largest bf16 that is not above `value`; minus infinity below all of them.
@@ -40,7 +47,8 @@ CGX_DEVICE_INLINE uint16_t bfloat16RoundUp(float value) {
   return uint16_t((bits >> 16) + (away ? 1u : 0u));
 }
 
-CGX_DEVICE_INLINE float floatFromFloat16(uint16_t half) {
+/// The float of an f16, by integer arithmetic: what machines without an instruction for it do.
+CGX_DEVICE_INLINE float computeFloatFromFloat16(uint16_t half) {
   uint32_t sign = uint32_t(half & 0x8000u) << 16;
   uint32_t exponent = (half >> 10) & 0x1fu;
   uint32_t fraction = half & 0x3ffu;
@@ -51,12 +59,38 @@ CGX_DEVICE_INLINE float floatFromFloat16(uint16_t half) {
   return floatFromBits(sign | ((exponent + 112u) << 23) | (fraction << 13));
 }
 
+/// The float of an f16. Which NaN a NaN becomes is left open: one of the same payload on the host.
+CGX_DEVICE_INLINE float numberFromFloat16(uint16_t half) {
+#if defined(__CUDA_ARCH__)
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+  return value;
+#else
+  return computeFloatFromFloat16(half);
+#endif
+}
+
+CGX_DEVICE_INLINE float floatFromFloat16(uint16_t half) {
+#if defined(__CUDA_ARCH__)
+  const uint32_t bits = half;
+  const uint32_t nan = (bits & 0x8000u) << 16 | 0x7fc00000u | (bits & 0x3ffu) << 13;
+  return (bits & 0x7fffu) > 0x7c00u ? floatFromBits(nan) : numberFromFloat16(half);
+#else
+  return computeFloatFromFloat16(half);
+#endif
+}
+
 CGX_DEVICE_INLINE uint16_t float16FromFloat(float value) {
   uint32_t bits = floatBits(value);
   uint16_t sign = uint16_t((bits >> 16) & 0x8000u);
   uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u)
     return uint16_t(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
+#if defined(__CUDA_ARCH__)
+  uint16_t rounded;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
+  return rounded;
+#else
   if (magnitude >= 0x477ff000u) // 65520, half-way to the first value that does not fit
     return uint16_t(sign | 0x7c00u);
   if (magnitude < 0x38800000u) { // below 2^-14: units of 2^-24, rounded by adding 2^23 of them
@@ -65,6 +99,32 @@ CGX_DEVICE_INLINE uint16_t float16FromFloat(float value) {
   }
   uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
   return uint16_t(sign | ((rounded - 0x38000000u) >> 13));
+#endif
+}
+
+/// Two floats as f16 or bf16, the first one in the lower half. Which NaN a NaN becomes is left open.
+template <bool isBfloat> CGX_DEVICE_INLINE uint32_t pairOfNumbers(float first, float second) {
+#if defined(__CUDA_ARCH__)
+  uint32_t both;
+  if constexpr (isBfloat)
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  return both;
+#else
+  return isBfloat ? bfloat16FromFloat(first) | uint32_t(bfloat16FromFloat(second)) << 16
+                  : float16FromFloat(first) | uint32_t(float16FromFloat(second)) << 16;
+#endif
+}
+
+/// Two floats as f16 or bf16, each as float16FromFloat() and bfloat16FromFloat() make it.
+template <bool isBfloat> CGX_DEVICE_INLINE uint32_t pairOfFloats(float first, float second) {
+#if defined(__CUDA_ARCH__)
+  if (__builtin_expect(!(first <= second || first >= second), 0)) // one is a NaN
+    return isBfloat ? bfloat16FromFloat(first) | uint32_t(bfloat16FromFloat(second)) << 16
+                    : float16FromFloat(first) | uint32_t(float16FromFloat(second)) << 16;
+#endif
+  return pairOfNumbers<isBfloat>(first, second);
 }
 
 } // namespace cgx
