@@ -1,4 +1,4 @@
-//===-- collective/AllReduceAlgorithms.cpp - All-reduces, by name --*- C++ -*-===//
+//===-- collective/AllReduceAlgorithms.cpp - All-reduces, by executor --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,27 +11,7 @@
 #include "collective/FactoredAllReduce.h"
 #include "collective/RawBytes.h"
 
-#include <array>
-
 namespace cgx {
-
-namespace {
-
-struct Algorithm {
-  cgx_algorithm id;
-  Status (*run)(Execution &, Buffers);
-};
-
-constexpr std::array<Algorithm, CGX_ALGORITHM_COUNT> kAlgorithms = {{
-    {CGX_ALGORITHM_AUTO, runScatterReduceAllGather},
-    {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, runScatterReduceAllGather},
-    {CGX_ALGORITHM_RING, runRingAllReduce},
-    {CGX_ALGORITHM_TREE, runTreeAllReduce},
-    {CGX_ALGORITHM_HIERARCHICAL, runHierarchicalAllReduce},
-    {CGX_ALGORITHM_ONE_SHOT, runOneShotAllReduce},
-}};
-
-} // namespace
 
 Status runAllReduceOfGroup(Execution &execution, Buffers operands) {
   if (execution.group.size() == 1) { // the sum of one is itself: nothing is encoded
@@ -39,10 +19,17 @@ Status runAllReduceOfGroup(Execution &execution, Buffers operands) {
       copyWhole(execution.collective.operands[i], operands[i]);
     return Status();
   }
-  for (const Algorithm &algorithm : kAlgorithms)
-    if (algorithm.id == execution.collective.schedule.algorithm)
-      return algorithm.run(execution, operands);
-  return Status(CGX_INTERNAL, "unknown algorithm");
+  switch (cgx_executor(cgx_executor_of(execution.collective.schedule.algorithm))) {
+  case CGX_EXECUTE_SCATTER:
+    return runScatterReduceAllGather(execution, operands);
+  case CGX_EXECUTE_STEPWISE:
+    return runStepwiseAllReduce(execution, operands);
+  case CGX_EXECUTE_HOSTS:
+    return runHierarchicalAllReduce(execution, operands);
+  case CGX_EXECUTE_COPIES:
+    return runOneShotAllReduce(execution, operands);
+  }
+  return Status(CGX_INTERNAL, "unknown executor");
 }
 
 Status runAllReduce(Execution &execution, Buffers operands) {

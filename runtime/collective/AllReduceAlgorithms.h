@@ -1,4 +1,4 @@
-//===-- collective/AllReduceAlgorithms.h - All-reduces, by name --*- C++ -*-===//
+//===-- collective/AllReduceAlgorithms.h - All-reduces, by executor --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,10 +12,10 @@
 
 namespace cgx {
 
-// All in a group of at least two. `input` and `output` of an operand may be the same.
+// The executors of cgx/algorithm_table.h, all in a group of at least two. `input` and `output` of an operand
+// may be the same.
 Status runScatterReduceAllGather(Execution &execution, Buffers operands);
-Status runRingAllReduce(Execution &execution, Buffers operands);
-Status runTreeAllReduce(Execution &execution, Buffers operands);
+Status runStepwiseAllReduce(Execution &execution, Buffers operands);
 Status runHierarchicalAllReduce(Execution &execution, Buffers operands);
 Status runOneShotAllReduce(Execution &execution, Buffers operands);
 

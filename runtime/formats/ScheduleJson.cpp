@@ -23,7 +23,10 @@ namespace {
 
 // By number.
 constexpr std::array<const char *, CGX_ALGORITHM_COUNT> kAlgorithms = {
-    "auto", "scatter_reduce_allgather", "ring", "tree", "hierarchical", "one_shot"};
+#define CGX_ALGORITHM_NAME(ID, number, name, ...) #name,
+    CGX_ALGORITHMS(CGX_ALGORITHM_NAME)
+#undef CGX_ALGORITHM_NAME
+};
 constexpr std::array<const char *, 2> kLeaders = {"all", "one"};
 
 std::string readName(const Json &object, const char *field, std::span<const char *const> names,
@@ -76,7 +79,7 @@ std::string readSchedule(const Json &collective, cgx_schedule &schedule) {
   if (std::string wrong = readName(collective, "algorithm", kAlgorithms, schedule.algorithm); !wrong.empty())
     return wrong;
   bool hasHierarchy = collective.contains("hierarchy");
-  if (hasHierarchy != (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL))
+  if (hasHierarchy != bool(cgx_algorithm_has_hosts(schedule.algorithm)))
     return std::string("expected ") + (hasHierarchy ? "no" : "a") + " 'hierarchy' with the algorithm " +
            algorithmName(schedule.algorithm);
   return hasHierarchy ? readHierarchy(collective["hierarchy"], schedule) : "";
@@ -84,7 +87,7 @@ std::string readSchedule(const Json &collective, cgx_schedule &schedule) {
 
 void writeSchedule(const cgx_schedule &schedule, Json &collective) {
   collective["algorithm"] = algorithmName(schedule.algorithm);
-  if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL)
+  if (cgx_algorithm_has_hosts(schedule.algorithm))
     collective["hierarchy"] = {{"local", schedule.local},
                                {"leaders", kLeaders[schedule.leaders]},
                                {"inside", writeCodec(schedule.inside)}};

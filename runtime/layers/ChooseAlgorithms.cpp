@@ -30,8 +30,7 @@ public:
   bool read(const AlgorithmOptions &options, Diagnostics &diagnostics) {
     const std::optional<cgx_algorithm> named = algorithmNamed(options.algorithm);
     if (!named)
-      return diagnostics.fail("expected algorithm to be auto, scatter_reduce_allgather, ring, tree, "
-                              "hierarchical or one_shot, got " +
+      return diagnostics.fail("expected algorithm to be one of " CGX_ALGORITHM_NAMES ", got " +
                               options.algorithm);
     algorithm = *named;
     int64_t local = options.local;
@@ -42,8 +41,9 @@ public:
         local = int64_t(machine->model().local);
     }
     if (local == 0)
-      return algorithm != CGX_ALGORITHM_HIERARCHICAL ||
-             diagnostics.fail("expected local, the ranks of a host, with the algorithm hierarchical");
+      return !cgx_algorithm_has_hosts(algorithm) ||
+             diagnostics.fail("expected local, the ranks of a host, with the algorithm " +
+                              std::string(nameOf(algorithm)));
     std::string reason;
     const std::optional<Codec> inside = parseCodecText(options.inside, reason);
     if (!inside)
@@ -64,7 +64,7 @@ public:
       return "";
     if (algorithm != CGX_ALGORITHM_AUTO) {
       collective.algorithm = algorithm;
-      if (algorithm == CGX_ALGORITHM_HIERARCHICAL)
+      if (cgx_algorithm_has_hosts(algorithm))
         collective.hierarchy = hierarchy;
       return checkAlgorithm(collective);
     }

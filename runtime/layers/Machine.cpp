@@ -82,17 +82,20 @@ double secondsOf(const Collective &collective, const std::vector<Codec> &codecs,
 
 AllReduceChoice fastestOf(const Collective &collective, const std::vector<Codec> &codecs,
                           const std::optional<Hierarchy> &hierarchy, const Machine &machine) {
-  std::vector<AllReduceChoice> candidates = {
-      {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, {}}, {CGX_ALGORITHM_RING, {}}, {CGX_ALGORITHM_TREE, {}}};
-  if (std::ranges::none_of(codecs, [](const Codec &codec) { return codec.back && !codec.feedback; }))
-    candidates.push_back({CGX_ALGORITHM_ONE_SHOT, {}});
+  const bool hasResultCodecs =
+      std::ranges::any_of(codecs, [](const Codec &codec) { return codec.back && !codec.feedback; });
   const bool hasHosts =
       hierarchy && hierarchy->local > 1 &&
       std::ranges::all_of(collective.groups, [&](const std::vector<int64_t> &group) {
         return int64_t(group.size()) > hierarchy->local && int64_t(group.size()) % hierarchy->local == 0;
       });
-  if (hasHosts)
-    candidates.push_back({CGX_ALGORITHM_HIERARCHICAL, hierarchy});
+  std::vector<AllReduceChoice> candidates;
+  for (uint32_t algorithm = CGX_ALGORITHM_AUTO + 1; algorithm < CGX_ALGORITHM_COUNT; ++algorithm) {
+    const bool needsHosts = cgx_algorithm_has_hosts(algorithm);
+    if ((needsHosts && !hasHosts) || (hasResultCodecs && !cgx_algorithm_sends_results(algorithm)))
+      continue;
+    candidates.push_back({cgx_algorithm(algorithm), needsHosts ? hierarchy : std::nullopt});
+  }
   for (AllReduceChoice &choice : candidates)
     choice.seconds = secondsOf(collective, codecs, choice.algorithm, choice.hierarchy, machine);
   return *std::ranges::min_element(candidates, {}, &AllReduceChoice::seconds);

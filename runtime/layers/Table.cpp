@@ -37,11 +37,12 @@ std::optional<cgx_collective_kind> collectiveNamed(std::string_view name) {
   return find<cgx_collective_kind>(kCollectives, name);
 }
 
-static constexpr std::array<std::string_view, CGX_ALGORITHM_COUNT> kAlgorithms = {
-    "auto", "scatter_reduce_allgather", "ring", "tree", "hierarchical", "one_shot"};
-std::string_view nameOf(cgx_algorithm algorithm) { return kAlgorithms[algorithm]; }
+std::string_view nameOf(cgx_algorithm algorithm) { return cgx_algorithm_name(algorithm); }
 std::optional<cgx_algorithm> algorithmNamed(std::string_view name) {
-  return find<cgx_algorithm>(kAlgorithms, name);
+  for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_COUNT; ++algorithm)
+    if (name == cgx_algorithm_name(algorithm))
+      return cgx_algorithm(algorithm);
+  return std::nullopt;
 }
 
 static constexpr std::array<std::string_view, 2> kLeaders = {"all", "one"};
@@ -81,12 +82,12 @@ std::string checkHierarchy(int64_t local, const Codec &inside) {
 }
 
 std::string checkAlgorithm(const Collective &collective) {
-  if (collective.algorithm == CGX_ALGORITHM_ONE_SHOT)
+  if (!cgx_algorithm_sends_results(collective.algorithm))
     for (size_t i = 0; i < collective.operands.size(); ++i)
       if (const Codec &codec = collective.operands[i].codec;
           codec.back && !codec.feedback) // (C10) of all_reduce
-        return "operand " + std::to_string(i) +
-               ": expected one codec with the algorithm one_shot, which sends nothing back, got " +
+        return "operand " + std::to_string(i) + ": expected one codec with the algorithm " +
+               std::string(nameOf(collective.algorithm)) + ", which sends nothing back, got " +
                assemblyOf(codec);
   if (collective.hierarchy)
     for (const std::vector<int64_t> &group : collective.groups)

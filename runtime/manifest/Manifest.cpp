@@ -409,7 +409,7 @@ static void checkDimension(Reader &reader, const CollectiveInfo &info, const cha
 
 /// An algorithm of hosts cuts groups into whole ones, and its codec takes what it encodes.
 static void checkHosts(Reader &reader, const CollectiveInfo &info) {
-  if (!reader.status().ok() || info.schedule.algorithm != CGX_ALGORITHM_HIERARCHICAL)
+  if (!reader.status().ok() || !cgx_algorithm_has_hosts(info.schedule.algorithm))
     return;
   for (const std::vector<uint32_t> &group : info.groups)
     if (group.size() % info.schedule.local != 0)
@@ -423,11 +423,12 @@ static void checkHosts(Reader &reader, const CollectiveInfo &info) {
       reader.reject("inside of hosts: expected the reduction sum or mean for a lossy codec");
 }
 
-/// Who gets all contributions is sent no results.
-static void checkOneShot(Reader &reader, const CollectiveInfo &info) {
-  if (info.schedule.algorithm == CGX_ALGORITHM_ONE_SHOT &&
+/// Rejects a codec of results with an algorithm that sends none.
+static void checkResultCodecs(Reader &reader, const CollectiveInfo &info) {
+  if (!cgx_algorithm_sends_results(info.schedule.algorithm) &&
       std::ranges::any_of(info.operands, [](const OperandInfo &operand) { return operand.back.has_value(); }))
-    reader.reject("expected no codec 'back' with the algorithm one_shot, which sends no results");
+    reader.reject(concat("expected no codec 'back' with the algorithm ",
+                         cgx_algorithm_name(info.schedule.algorithm), ", which sends no results"));
 }
 
 /// Which pairs of a permute take part in which run: a digit for each run, 1 where the pair does.
@@ -499,7 +500,7 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
     info.root = reader.number32("root");
   checkGroups(reader, info, ranks);
   checkHosts(reader, info);
-  checkOneShot(reader, info);
+  checkResultCodecs(reader, info);
   if (info.kind == CollectiveKind::AllGather || info.kind == CollectiveKind::ReduceScatter) {
     info.dim = reader.number("dim");
     checkDimension(reader, info, "dim", info.dim, /*split=*/info.kind == CollectiveKind::ReduceScatter);

@@ -215,9 +215,7 @@ RECIPES = {
     ("runtime/README.md", "- A collective:"): 6,
     ("runtime/README.md", "- An algorithm of all_reduce:"): 4,
     ("runtime/plan/README.md", "A solver is"): 3,
-    ("passes/README.md", "- An algorithm of all_reduce:"): 5,
     ("tools/README.md", "- A transport:"): 1,
-    ("tools/README.md", "- An algorithm of all_reduce:"): 2,
 }
 # Names that stand for what is new.
 NEW_FILES = {"F.cpp", "f.h", "F-inl.h", "FTest.cpp"}

@@ -247,8 +247,7 @@ void addCollective(CLI::App &app, const char *collective, Options &options, Type
   if (collective == std::string("all-reduce")) {
     command
         ->add_option("--algorithm", typed.algorithms,
-                     "ring, tree, hierarchical, one_shot or scatter_reduce_allgather, beside the default; "
-                     "each with every codec")
+                     "one of " CGX_ALGORITHM_NAMES ", beside the default; each with every codec")
         ->delimiter(',');
     command->add_option("--local", typed.local, "hierarchical: ranks per host (1)")
         ->check(CLI::Range(1u, 256u));
@@ -302,9 +301,8 @@ void addSimulate(CLI::App &app, TypedSimulation &typed) {
       ->check(cgx::cli::finiteNumber())
       ->check(CLI::PositiveNumber)
       ->needs(link);
-  command->add_option(
-      "--algorithm", typed.algorithm,
-      "of all all-reduces: scatter_reduce_allgather, ring, tree, hierarchical, one_shot, or best");
+  command->add_option("--algorithm", typed.algorithm,
+                      "of all all-reduces: best, or one of " CGX_ALGORITHM_NAMES);
   command->add_option("--json", typed.json, "file for all numbers");
 }
 

@@ -22,6 +22,10 @@ using namespace cgx;
 #include "cgx/Dialect/Cgx/CodecAttrInterface.cpp.inc"
 #include "cgx/Dialect/Cgx/CommunicationInterfaces.cpp.inc"
 
+// The enumeration of the dialect has the rows of the runtime's table; a test of the assembly compares their
+// names.
+static_assert(getMaxEnumValForAlgorithm() + 1 == CGX_ALGORITHM_COUNT);
+
 #define GET_ATTRDEF_CLASSES
 #include "cgx/Dialect/Cgx/CgxAttrs.cpp.inc"
 

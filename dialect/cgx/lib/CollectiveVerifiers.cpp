@@ -219,12 +219,13 @@ LogicalResult AllReduceOp::verify() {
   if (failed(verifyReduction(*this))) // (C5), (C6)
     return failure();
   std::optional<HierarchyAttr> hierarchy = getHierarchy();
-  if ((getAlgorithm() == Algorithm::Hierarchical) != hierarchy.has_value()) // (C7)
+  const auto algorithm = cgx_algorithm(getAlgorithm());
+  if (bool(cgx_algorithm_has_hosts(algorithm)) != hierarchy.has_value()) // (C7)
     return emitOpError() << "expected " << (hierarchy ? "no hierarchy" : "a hierarchy")
                          << " with the algorithm " << stringifyAlgorithm(getAlgorithm());
-  if (hierarchy || getAlgorithm() == Algorithm::OneShot) {
+  if (hierarchy || !cgx_algorithm_sends_results(algorithm)) {
     layers::Collective collective;
-    collective.algorithm = cgx_algorithm(getAlgorithm());
+    collective.algorithm = algorithm;
     collective.hierarchy = toLayerHierarchy(hierarchy);
     for (DenseI64ArrayAttr row : getGroups().getRows())
       collective.groups.emplace_back(row.asArrayRef().begin(), row.asArrayRef().end());

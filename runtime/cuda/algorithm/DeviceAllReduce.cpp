@@ -15,7 +15,7 @@
 namespace cgx {
 
 bool DeviceAllReduce::takes(const Execution &execution) const {
-  return execution.collective.schedule.algorithm <= CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER &&
+  return cgx_executor_of(execution.collective.schedule.algorithm) == CGX_EXECUTE_SCATTER &&
          canReduce(execution);
 }
 
@@ -48,7 +48,8 @@ void DeviceChunkGather::list(const ListedOperand &operand, RoutedLayers &layers)
 }
 
 bool DeviceOneShot::takes(const Execution &execution) const {
-  return execution.collective.schedule.algorithm == CGX_ALGORITHM_ONE_SHOT && canReduce(execution) &&
+  return cgx_executor_of(execution.collective.schedule.algorithm) == CGX_EXECUTE_COPIES &&
+         canReduce(execution) &&
          std::ranges::none_of(execution.collective.operands,
                               [](const OperandInfo &operand) { return operand.errorFeedback.has_value(); });
 }

@@ -18,7 +18,7 @@ static const DeviceChunkGather kChunkGather;
 bool DeviceHierarchy::takes(const Execution &execution) {
   const CollectiveInfo &collective = execution.collective;
   if (collective.kind != CollectiveKind::AllReduce ||
-      collective.schedule.algorithm != CGX_ALGORITHM_HIERARCHICAL || execution.group.size() == 1)
+      !cgx_algorithm_has_hosts(collective.schedule.algorithm) || execution.group.size() == 1)
     return false;
   const HostStages stages(collective, execution.group);
   std::vector<OperandState> inside = HostStages::insideStates(execution.states);

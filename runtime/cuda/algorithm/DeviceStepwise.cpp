@@ -10,13 +10,34 @@
 
 #include "cuda/layers/ChunkLister.h"
 
+#include <algorithm>
 #include <map>
 
 namespace cgx {
 
+/// Returns whether no rank sends another one several chunks at once, as messages of the host want of payloads
+/// that vary in size.
+static bool hasSingleChunks(const Execution &execution) {
+  // All ranks must come to the same answer, so each looks at all of them.
+  for (uint32_t phase : {kContribution, kResult})
+    for (uint32_t step = 0; step < cgx_step_count(&execution.pattern, phase); ++step)
+      for (uint32_t position = 0; position < execution.group.size(); ++position)
+        if (std::ranges::any_of(stepOf(execution.pattern, phase, step, position).sends,
+                                [](const Transfer &transfer) { return transfer.count > 1; }))
+          return false;
+  return true;
+}
+
+static bool areAllFixed(const Execution &execution) {
+  return std::ranges::all_of(execution.collective.operands, [](const OperandInfo &operand) {
+    return cgx_payload_is_fixed(&operand.codecOf(kContribution)) &&
+           cgx_payload_is_fixed(&operand.codecOf(kResult));
+  });
+}
+
 bool DeviceStepwise::takes(const Execution &execution) const {
-  const uint32_t algorithm = execution.collective.schedule.algorithm;
-  return (algorithm == CGX_ALGORITHM_RING || algorithm == CGX_ALGORITHM_TREE) && canReduce(execution);
+  return cgx_executor_of(execution.collective.schedule.algorithm) == CGX_EXECUTE_STEPWISE &&
+         (hasSingleChunks(execution) || areAllFixed(execution)) && canReduce(execution);
 }
 
 void DeviceStepwise::list(const ListedOperand &operand, RoutedLayers &layers) const {
@@ -26,15 +47,14 @@ void DeviceStepwise::list(const ListedOperand &operand, RoutedLayers &layers) co
   const std::vector<Step> steps = scheduleOf(pattern, self).contributions;
   std::map<uint32_t, std::vector<uint32_t>> senders; ///< so far, by chunk
   for (uint32_t step = 0; step < steps.size(); ++step) {
-    for (const Transfer &transfer : steps[step].sends) {
-      const std::vector<uint32_t> &added = senders[transfer.chunk];
+    forEachChunk(steps[step].sends, [&](const Transfer &, uint32_t chunk) {
+      const std::vector<uint32_t> &added = senders[chunk];
       if (!added.empty())
-        lister.joined(layers.rounds[step].reduced, transfer.chunk, added);
-      lister.contribution(step, transfer.chunk,
-                          added.empty() ? operand.buffers.input : operand.buffers.output);
-    }
-    for (const Transfer &transfer : steps[step].receives)
-      senders[transfer.chunk].push_back(transfer.from);
+        lister.joined(layers.rounds[step].reduced, chunk, added);
+      lister.contribution(step, chunk, added.empty() ? operand.buffers.input : operand.buffers.output);
+    });
+    forEachChunk(steps[step].receives,
+                 [&](const Transfer &transfer, uint32_t chunk) { senders[chunk].push_back(transfer.from); });
   }
   if (pattern.cut != CGX_CUT_ONE || self == pattern.owner) {
     lister.joined(layers.reduced, self, senders[self], operand.execution.divisor());

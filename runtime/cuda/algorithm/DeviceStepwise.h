@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Around a ring, or up a tree and down: as the schedule has it, what came of a chunk is added to what the
-// rank has of it before the sum leaves, or becomes the result; results go on unchanged.
+// Runs schedules in which partial sums travel (around a ring, up a tree, between pairs): the rank adds what
+// has come of a chunk to what it has of it before the sum leaves, or becomes the result. Results go on
+// unchanged.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_DEVICESTEPWISE_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_DEVICESTEPWISE_H
 

@@ -36,10 +36,10 @@ MessageRoute::MessageRoute(const Execution &execution, const DeviceSchedule &sch
       return cgx_payload_is_fixed(&operand.codecOf(phase));
     });
   for (const Step &step : schedule.steps.contributions)
-    for (const auto &[from, to, chunk] : step.receives) {
-      slotBegins[{from, chunk}] = slotsBytes;
+    forEachChunk(step.receives, [&](const Transfer &transfer, uint32_t chunk) {
+      slotBegins[{transfer.from, chunk}] = slotsBytes;
       slotsBytes += schedule.contributions.rowBytes(chunk);
-    }
+    });
 }
 
 MessageRoute::Way MessageRoute::wayTo(const Execution &execution, uint32_t phase, uint32_t position) const {
@@ -92,13 +92,16 @@ MessageRoute::Turn MessageRoute::turnOf(const Execution &execution, uint32_t pha
         .push_back({position, chunk, device, way == Way::staged ? host.get<std::byte>() + begin : device});
   };
   const bool isResult = phase == kResult;
-  for (const auto &[from, to, chunk] : step.sends)
-    add(&Rows::outgoing, to, chunk, isResult ? gathered : whole, hostWhole, layoutOf(phase).rowBegin(chunk));
-  for (const auto &[from, to, chunk] : step.receives)
+  forEachChunk(step.sends, [&](const Transfer &transfer, uint32_t chunk) {
+    add(&Rows::outgoing, transfer.to, chunk, isResult ? gathered : whole, hostWhole,
+        layoutOf(phase).rowBegin(chunk));
+  });
+  forEachChunk(step.receives, [&](const Transfer &transfer, uint32_t chunk) {
     if (isResult)
-      add(&Rows::incoming, from, chunk, gathered, hostWhole, layoutOf(phase).rowBegin(chunk));
+      add(&Rows::incoming, transfer.from, chunk, gathered, hostWhole, layoutOf(phase).rowBegin(chunk));
     else
-      add(&Rows::incoming, from, chunk, slots, hostSlots, slotBegins.at({from, chunk}));
+      add(&Rows::incoming, transfer.from, chunk, slots, hostSlots, slotBegins.at({transfer.from, chunk}));
+  });
   return turn;
 }
 

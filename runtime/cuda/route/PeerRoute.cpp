@@ -140,9 +140,10 @@ Status PeerRoute::meet(Execution &execution, uint32_t phase, const Step &step, c
 
 /// As the host counts its messages.
 static void countSent(Execution &execution, const PayloadLayout &layout, const Step &step) {
-  for (const Transfer &transfer : step.sends)
+  forEachChunk(step.sends, [&](const Transfer &, uint32_t chunk) {
     for (size_t i = 0; i < layout.operands(); ++i)
-      execution.counters.operands[i].wireBytes += layout.payload(i, transfer.chunk);
+      execution.counters.operands[i].wireBytes += layout.payload(i, chunk);
+  });
 }
 
 Status PeerRoute::scatter(Execution &execution, uint32_t round, cuda::Stream stream) {

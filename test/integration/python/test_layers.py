@@ -92,7 +92,7 @@ OPTIONS = {
                      "natural delta=int8"]),
     "other": (.05, ["bits=8"]), "activation": (.05, ["bits=8"]), "dispatch": (.03, ["bits=8"]), "qsdp": (.1, [True]),
     "along": (.1, ["rank<gradient=bits=2>", "rank<weight=bits=2>", "host<gradient=bits=2>", "x", 'rank<gradient="topk density=0.5">']),
-    "algorithm": (.2, ["ring", "tree", "one_shot", "hierarchical", "scatter_reduce_allgather", "foo", "auto"]),
+    "algorithm": (.2, ["ring", "tree", "one_shot", "halving_doubling", "hierarchical", "scatter_reduce_allgather", "foo", "auto"]),
     "local": (.1, [1, 2, 3, -1]), "inside": (.1, ["identity", "quantize<bits=8>", "lowrank", "foo"]), "leaders": (.1, ["one", "all", "x"]),
     "split_layers": (.05, ["fc*", "["]), "reuse_gathers": (.05, ["64MiB", "all", "5Q"]), "sample_ids": (.03, ["ids"]),
     "divergent_collectives": (.05, ["error", "x"]), "bitz": (.02, [4]), "nothing_like_this": (.02, [4]), "plan": (.02, ["/nowhere"]),

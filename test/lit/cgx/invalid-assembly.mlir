@@ -44,7 +44,7 @@ func.func @no_codec_written_out(%a: tensor<4xf32>) {
 // -----
 
 func.func @no_algorithm(%a: tensor<4xf32>) {
-  // expected-error@below {{expected one of auto, scatter_reduce_allgather, ring, tree, hierarchical, one_shot, got butterfly}}
+  // expected-error@below {{expected one of auto, scatter_reduce_allgather, ring, tree, hierarchical, one_shot, halving_doubling, got butterfly}}
   %0 = cgx.all_reduce sum(%a) algorithm(butterfly) id(0) groups([[0, 1]]) : tensor<4xf32>
 }
 

@@ -1,5 +1,6 @@
 // All-reduces get the algorithm of the options, or the one that is fastest by the cost model.
 // RUN: cgx-opt %s --cgx-choose-algorithms=algorithm=ring | FileCheck %s --check-prefix=RING
+// RUN: cgx-opt %s --cgx-choose-algorithms=algorithm=halving_doubling | FileCheck %s --check-prefix=HALVES
 // RUN: cgx-opt %s --cgx-choose-algorithms="algorithm=hierarchical local=2 inside=quantize<bits=8>" | FileCheck %s --check-prefix=HOSTS
 // RUN: cgx-opt %s --cgx-choose-algorithms | FileCheck %s --check-prefix=AUTO
 // RUN: cgx-opt %s --cgx-choose-algorithms=machine=%S/Inputs/slow-link.json | FileCheck %s --check-prefix=SLOW
@@ -11,7 +12,7 @@
 // RUN: not cgx-opt %s --cgx-choose-algorithms=machine=%s 2>&1 | FileCheck %s --check-prefix=FILE
 // RUN: not cgx-opt %s --cgx-choose-algorithms=machine=%S/Inputs/plan.json 2>&1 | FileCheck %s --check-prefix=KIND
 
-// NAME: expected algorithm to be auto, scatter_reduce_allgather, ring, tree, hierarchical or one_shot, got rings
+// NAME: expected algorithm to be one of auto, scatter_reduce_allgather, ring, tree, hierarchical, one_shot, halving_doubling, got rings
 // LOCAL: expected local, the ranks of a host, with the algorithm hierarchical
 // GROUP: expected groups of hosts of 3 ranks, got a group of 4
 // FILE: machine '{{.*}}': expected JSON
@@ -27,6 +28,7 @@ module attributes {cgx.num_ranks = 4 : i64} {
 // RING: algorithm(ring){{.*}}id(1)
 // RING: algorithm(tree){{.*}}id(2)
 // RING: algorithm(ring){{.*}}id(3)
+// HALVES: algorithm(halving_doubling){{.*}}id(0)
 // HOSTS: algorithm(hierarchical)
 // HOSTS-SAME: hierarchy(local = 2, inside = #cgx.quantize<bits = 8, {{.*}}>, leaders = all)
 // AUTO: mean(%{{[^,)]*}}) exact_reasons("") codec

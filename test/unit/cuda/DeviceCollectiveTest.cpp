@@ -141,6 +141,16 @@ const std::vector<Collective> collectives = {
     {"all_reduce",
      {{"reduction", "sum"}, {"algorithm", "tree"}},
      {matrix(CGX_F32, 50, 70, 2), operand(CGX_F32, 300, {})}},
+    // Between halves; staged where payloads vary in size.
+    {"all_reduce",
+     {{"reduction", "mean"}, {"algorithm", "halving_doubling"}},
+     {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_BF16, 517, maxAbs()), operand(CGX_F32, 1, {})},
+     "f32"},
+    {"all_reduce",
+     {{"reduction", "sum"}, {"algorithm", "halving_doubling"}},
+     {operand(CGX_F16, 40000, quantize(2, 128), quantize(8, 512)),
+      operand(CGX_F16, 9000, {.family = CGX_CODEC_LOSSLESS})}},
+    {"all_reduce", {{"reduction", "min"}, {"algorithm", "halving_doubling"}}, {operand(CGX_F32, 3001, {})}},
     {"all_reduce", {{"reduction", "max"}, {"algorithm", "ring"}}, {operand(CGX_F32, 3001, {})}},
     {"all_reduce", {{"reduction", "min"}, {"algorithm", "tree"}}, {operand(CGX_F32, 3001, {})}},
     // From rank to rank: to itself, and to where the test knows.

@@ -131,9 +131,12 @@ protected:
       const Status status = route.scatter(execution, round, nullptr);
       ASSERT_TRUE(status.ok()) << status.message();
       ASSERT_TRUE(cuda::waitFor(nullptr).ok());
-      for (const auto &[from, to, chunk] : schedule.steps.contributions[round].receives)
-        for (size_t i = 0; i < out.operands(); ++i)
-          expect(route.received(i, from, chunk), out.payload(i, chunk), from + salt, chunk, i);
+      forEachChunk(schedule.steps.contributions[round].receives,
+                   [&](const Transfer &transfer, uint32_t chunk) {
+                     for (size_t i = 0; i < out.operands(); ++i)
+                       expect(route.received(i, transfer.from, chunk), out.payload(i, chunk),
+                              transfer.from + salt, chunk, i);
+                   });
     }
     for (size_t i = 0; i < out.operands(); ++i)
       expect(route.received(i, self, self), out.payload(i, self), self + salt, self, i);
@@ -177,18 +180,21 @@ protected:
                         .counters = telemetry.collectives[0]};
     // Payloads of different lengths in both phases, in one of them, and of one rank only.
     for (const auto &[out, back] : {std::pair(~0u, ~0u), {~0u, 0u}, {0u, ~0u}, {0u, 1u}})
-      for (bool isRing : {false, true})
-        ASSERT_NO_FATAL_FAILURE(
-            runRoute(execution, scheduleOfSizes(rank, sizes(out, 100), sizes(back, 70), isRing)));
+      for (uint32_t algorithm : {CGX_ALGORITHM_AUTO, CGX_ALGORITHM_RING, CGX_ALGORITHM_HALVING_DOUBLING}) {
+        // Of the chunks that nobody owns, no payload has any bytes.
+        const bool isHalving = algorithm == CGX_ALGORITHM_HALVING_DOUBLING;
+        const uint32_t owned = isHalving ? (1u << cgx_power_below(ranks())) - 1 : ~0u;
+        ASSERT_NO_FATAL_FAILURE(runRoute(
+            execution, scheduleOfSizes(rank, sizes(out & owned, 100), sizes(back & owned, 70), algorithm)));
+      }
     if (setting().direct) {
       EXPECT_NE(static_cast<DirectTransport &>(**transport).sentFromDevice, 0);
     }
   }
 
   DeviceSchedule scheduleOfSizes(uint32_t rank, const PayloadSizes &out, const PayloadSizes &back,
-                                 bool isRing) const {
-    const cgx_collective collective{.ranks = ranks(),
-                                    .schedule = {.algorithm = isRing ? uint32_t(CGX_ALGORITHM_RING) : 0}};
+                                 uint32_t algorithm) const {
+    const cgx_collective collective{.ranks = ranks(), .schedule = {.algorithm = algorithm}};
     return {PayloadLayout(out), PayloadLayout(back), scheduleOf(cgx_pattern_of(&collective), rank)};
   }
 
@@ -210,9 +216,10 @@ protected:
     for (const auto &[steps, layout] : {std::pair(&schedule.steps.contributions, &schedule.contributions),
                                         {&schedule.steps.results, &schedule.results}})
       for (const Step &step : *steps)
-        for (const Transfer &transfer : step.sends)
+        forEachChunk(step.sends, [&](const Transfer &, uint32_t chunk) {
           for (size_t i = 0; i < 3; ++i)
-            expected += layout->payload(i, transfer.chunk);
+            expected += layout->payload(i, chunk);
+        });
     for (size_t i = 0; i < 3; ++i)
       execution.counters.operands[i].wireBytes = 0;
     for (uint32_t repetition = 0; repetition < 3; ++repetition)

@@ -100,7 +100,37 @@ Bytes treeSum(const Part &part, uint64_t position) {
   return children.empty() ? part.own(position) : part.add(position, children, /*isLast=*/position == 0);
 }
 
+/// What a position has of a chunk before it exchanges with the one at `distance`; at 0, in the end.
+Bytes halvingSum(const Part &part, uint64_t power, uint64_t position, uint64_t distance) {
+  std::vector<std::pair<uint64_t, Bytes>> partial;
+  if (position + power < part.row.size())
+    partial.emplace_back(position + power, part.own(position + power));
+  for (uint64_t farther = power / 2; farther > distance; farther /= 2)
+    partial.emplace_back(position ^ farther, halvingSum(part, power, position ^ farther, farther));
+  return partial.empty() ? part.own(position) : part.add(position, partial, /*isLast=*/distance == 0);
+}
+
 } // namespace
+
+PerRank modelHalvingDoubling(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                             const OperandSpec &operand, const std::string &reduction, const ModelKey &key) {
+  PerRank outputs = inputs;
+  for (const std::vector<uint32_t> &row : groups) {
+    uint64_t power = 1;
+    while (2 * power <= row.size())
+      power *= 2;
+    for (uint64_t chunk = 0; chunk < power && row.size() > 1; ++chunk) {
+      uint64_t begin = cgx_chunk_begin(&operand.codec, operand.elements(), power, chunk);
+      uint64_t end = cgx_chunk_begin(&operand.codec, operand.elements(), power, chunk + 1);
+      Part part{inputs, operand, reduction, key, row, begin, end - begin};
+      Bytes result = part.result(chunk, halvingSum(part, power, chunk, /*distance=*/0));
+      for (uint32_t rank : row)
+        std::copy(result.begin(), result.end(),
+                  outputs[rank].begin() + begin * cgx_element_bytes(operand.type));
+    }
+  }
+  return outputs;
+}
 
 PerRank modelRing(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
                   const OperandSpec &operand, const std::string &reduction, const ModelKey &key) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ring, tree, one shot and hierarchies, with the bits of their models and the bytes of their formulas.
+// Every algorithm has the bits of its model and the bytes of its formula.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ TEST_P(AlgorithmTest, EveryAlgorithmOfManyPiecesAndUnevenGroups) {
   addByEveryAlgorithm({{.shape = {ranks() * 33001}, .codec = quantize(4, 100)},
                        {.type = CGX_BF16, .shape = {ranks() * 20001}}},
                       "mean");
-  for (const char *algorithm : {"ring", "tree", "one_shot"})
+  for (const char *algorithm : {"ring", "tree", "one_shot", "halving_doubling"})
     addByHops(algorithm, unevenGroups(ranks()),
               {{.shape = {1000}}, {.shape = {1000}, .codec = quantize(4, 128)}}, "sum");
   runAndCompare();

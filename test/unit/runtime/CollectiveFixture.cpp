@@ -13,6 +13,7 @@
 #include "cgx/wire.h"
 
 #include <cmath>
+#include <map>
 
 namespace cgx::test {
 
@@ -44,9 +45,11 @@ void CollectiveFixture::addAllReduce(const Groups &groups, std::vector<OperandSp
 
 void CollectiveFixture::addByHops(const char *algorithm, const Groups &groups,
                                   std::vector<OperandSpec> operands, const std::string &reduction) {
-  AlgorithmModel *model = algorithm == std::string("ring")   ? modelRing
-                          : algorithm == std::string("tree") ? modelTree
-                                                             : modelOneShot;
+  static const std::map<std::string, AlgorithmModel *> kModels = {{"ring", modelRing},
+                                                                  {"tree", modelTree},
+                                                                  {"one_shot", modelOneShot},
+                                                                  {"halving_doubling", modelHalvingDoubling}};
+  AlgorithmModel *model = kModels.at(algorithm);
   add("all_reduce", groups, std::move(operands), {{"reduction", reduction}, {"algorithm", algorithm}},
       [=](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
         return model(inputs, groups, operand, reduction, key);
@@ -67,7 +70,7 @@ void CollectiveFixture::addByHosts(const Hosts &hosts, const Groups &groups,
 
 void CollectiveFixture::addByEveryAlgorithm(const std::vector<OperandSpec> &operands,
                                             const std::string &reduction) {
-  for (const char *algorithm : {"ring", "tree", "one_shot"})
+  for (const char *algorithm : {"ring", "tree", "one_shot", "halving_doubling"})
     addByHops(algorithm, everybody(ranks()), operands, reduction);
   for (uint32_t local = 1; local <= ranks(); ++local)
     if (ranks() % local == 0)

@@ -39,8 +39,9 @@ TEST(Cost, AGroupOfOneTakesNoTime) {
 }
 
 TEST(Cost, CompressionPaysOverASlowLinkOnly) {
-  for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_HIERARCHICAL; ++algorithm)
-    for (uint64_t ranks : {2, 4, 8, 64}) {
+  for (uint32_t algorithm : {CGX_ALGORITHM_AUTO, CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, CGX_ALGORITHM_RING,
+                             CGX_ALGORITHM_TREE, CGX_ALGORITHM_HALVING_DOUBLING})
+    for (uint64_t ranks : {2, 3, 4, 8, 64}) {
       cgx_schedule schedule{.algorithm = algorithm};
       cgx_machine slow = machineOf(1.25e8), fast = machineOf(1e11);
       EXPECT_LT(seconds(slow, schedule, quantize(4, 128), kLarge, ranks),
@@ -67,6 +68,19 @@ TEST(Cost, SmallOperandsOfManyRanksGoUpATree) {
             seconds(machine, {}, {}, kLarge, 256));
 }
 
+// Two partners at a time wait as often as a tree does, and send no more than a ring.
+TEST(Cost, LargeOperandsOfManyRanksAreHalved) {
+  const cgx_machine machine = machineOf(1.25e9);
+  const cgx_schedule halving{.algorithm = CGX_ALGORITHM_HALVING_DOUBLING};
+  for (uint64_t elements : {kSmall, kLarge}) {
+    EXPECT_LT(seconds(machine, halving, {}, elements, 256),
+              seconds(machine, {.algorithm = CGX_ALGORITHM_RING}, {}, elements, 256));
+    EXPECT_LT(seconds(machine, halving, {}, elements, 256), seconds(machine, halving, {}, elements, 257));
+  }
+  EXPECT_LT(seconds(machine, halving, {}, kLarge, 256),
+            seconds(machine, {.algorithm = CGX_ALGORITHM_TREE}, {}, kLarge, 256));
+}
+
 TEST(Cost, ShortOperandsOfFewRanksAreForOneShot) {
   const cgx_schedule oneShot{.algorithm = CGX_ALGORITHM_ONE_SHOT};
   for (double rate : {1.25e7, 1.25e8, 1.25e9}) {
@@ -90,7 +104,8 @@ TEST(Cost, HostsOfManyRanksReduceInsideFirst) {
 }
 
 TEST(Cost, MoreRanksAreNeverFaster) {
-  for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_HIERARCHICAL; ++algorithm) {
+  for (uint32_t algorithm : {CGX_ALGORITHM_AUTO, CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, CGX_ALGORITHM_RING,
+                             CGX_ALGORITHM_TREE, CGX_ALGORITHM_HALVING_DOUBLING}) {
     double before = 0;
     for (uint64_t ranks = 2; ranks <= 4096; ranks *= 2) {
       double now = seconds(machineOf(1.25e9), {.algorithm = algorithm}, {}, kLarge, ranks);

@@ -45,7 +45,7 @@ struct Program {
                                      {.family = CGX_CODEC_THRESHOLD, .threshold = 1.5f},
                                      {.family = CGX_CODEC_LOSSLESS},
                                      {.family = CGX_CODEC_LOWRANK, .rank = 2}};
-    const char *algorithms[] = {"scatter_reduce_allgather", "ring", "tree", "one_shot"};
+    const char *algorithms[] = {"scatter_reduce_allgather", "ring", "tree", "one_shot", "halving_doubling"};
     for (uint32_t id = 0; id < kCollectives; ++id) {
       OperandSpec operand{.codec = codecs[id % codecs.size()]};
       bool isFactored = operand.codec.family == CGX_CODEC_LOWRANK, isGather = !isFactored && id % 5 == 4;

@@ -136,7 +136,7 @@ void expectNothingLost(uint32_t ranks, bool encodes, const Json &algorithm) {
 
 // By whatever algorithm: a rank that encodes a sum of several contributions remembers what that loses.
 TEST_P(ErrorFeedbackTest, NothingIsLostForGood) {
-  for (const char *algorithm : {"auto", "ring", "tree"})
+  for (const char *algorithm : {"auto", "ring", "tree", "halving_doubling"})
     expectNothingLost(GetParam(), /*encodes=*/GetParam() > 1, {{"algorithm", algorithm}});
   if (GetParam() % 2 == 0) // two ranks are one host, within which nothing is
     expectNothingLost(GetParam(), /*encodes=*/GetParam() > 2,

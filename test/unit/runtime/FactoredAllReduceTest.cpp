@@ -370,7 +370,9 @@ TEST_P(FactoredAllReduceTest, SendsTheBytesThatArePredicted) {
 // The order of additions differs, and with it the last bits; what is sent is what the algorithm sends of
 // factors.
 TEST_P(FactoredAllReduceTest, FactorsTravelByAnyAlgorithm) {
-  for (auto [name, algorithm] : {std::pair("ring", CGX_ALGORITHM_RING), {"tree", CGX_ALGORITHM_TREE}}) {
+  for (auto [name, algorithm] : {std::pair("ring", CGX_ALGORITHM_RING),
+                                 {"tree", CGX_ALGORITHM_TREE},
+                                 {"halving_doubling", CGX_ALGORITHM_HALVING_DOUBLING}}) {
     LowrankJob job = jobOf({30, 50}, 3);
     job.algorithm = name;
     job.input = [](uint32_t r, uint64_t) -> Tensors { return {bytesOf(matrixOfRank(3, 30, 50, r))}; };

@@ -784,7 +784,8 @@ TEST_P(ProcessFault, RandomFaultsNeverHangAndNeverLeak) {
     std::string job = uniqueJob();
     uint64_t ringBytes = uint64_t(64) << random() % 13;
     uint32_t size = 2 + random() % 4, bits = 1 + random() % 8;
-    const char *algorithm = std::array{"scatter_reduce_allgather", "ring", "tree", "one_shot"}[random() % 4];
+    const char *algorithm =
+        std::array{"scatter_reduce_allgather", "ring", "tree", "one_shot", "halving_doubling"}[random() % 5];
     bool isStopped = random() % 8 == 0, isDelayedBefore = random() % 4 == 0;
     ProcessJob ranks(size, [&](uint32_t rank) {
       ContextSpec spec = contextSpec(job, rank);

@@ -141,7 +141,7 @@ const std::vector<Refusal> kRefusals = {
     {"Family", [](Json &m) { operand(m)["codec"]["family"] = "top_k"; }, "got 'top_k'"},
     {"LossyInteger", [](Json &m) { operand(m)["dtype"] = "i32"; }, "collective 5, operand 0"},
     {"Algorithm", [](Json &m) { m["collectives"][0]["algorithm"] = "rings"; },
-     "expected one of auto, scatter_reduce_allgather, ring, tree, hierarchical, one_shot as 'algorithm', got "
+     "expected one of " CGX_ALGORITHM_NAMES " as 'algorithm', got "
      "\"rings\""},
     {"BackInOneShot",
      [](Json &m) {

@@ -49,6 +49,8 @@ PerRank modelRing(const PerRank &inputs, const std::vector<std::vector<uint32_t>
                   const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
 PerRank modelTree(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
                   const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
+PerRank modelHalvingDoubling(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                             const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
 PerRank modelOneShot(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
                      const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
 struct Hosts {

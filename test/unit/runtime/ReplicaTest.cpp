@@ -317,7 +317,8 @@ public:
     stage.form = Form(below(2));
     if (below(4) == 0 && family != CGX_CODEC_LOWRANK)
       stage.operand.back = quantize(4, 64);
-    stage.more["algorithm"] = std::vector<const char *>{"auto", "ring", "tree", "hierarchical"}[below(4)];
+    stage.more["algorithm"] =
+        std::vector<const char *>{"auto", "ring", "tree", "hierarchical", "halving_doubling"}[below(5)];
     if (stage.more["algorithm"] == "hierarchical")
       stage.more["hierarchy"] = {{"local", positions % 2 == 0 ? 2 : 1},
                                  {"leaders", below(2) ? "one" : "all"},

@@ -11,6 +11,7 @@
 #include "collective/Slices.h"
 #include "schedule/Chunks.h"
 
+#include <bit>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>
@@ -37,6 +38,30 @@ cgx_pattern allReduce(uint32_t ranks, uint32_t algorithm = CGX_ALGORITHM_AUTO) {
   return cgx_pattern_of(&collective);
 }
 
+/// The algorithms without hosts.
+std::vector<uint32_t> flatAlgorithms() {
+  std::vector<uint32_t> algorithms;
+  for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_COUNT; ++algorithm)
+    if (!cgx_algorithm_has_hosts(algorithm))
+      algorithms.push_back(algorithm);
+  return algorithms;
+}
+
+TEST(Schedule, EveryRowOfTheTableHasANumberANameAndASummaryOfItsOwn) {
+  std::set<std::string> names, summaries;
+  for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_COUNT; ++algorithm) {
+    names.insert(cgx_algorithm_name(algorithm));
+    summaries.insert(cgx_algorithm_summary(algorithm));
+    EXPECT_NE((", " + std::string(CGX_ALGORITHM_NAMES) + ", ")
+                  .find(", " + std::string(cgx_algorithm_name(algorithm)) + ", "),
+              std::string::npos);
+  }
+  EXPECT_EQ(names.size(), size_t(CGX_ALGORITHM_COUNT));
+  EXPECT_EQ(summaries.size(), size_t(CGX_ALGORITHM_COUNT));
+  EXPECT_FALSE(names.contains(""));
+  EXPECT_STREQ(cgx_algorithm_name(CGX_ALGORITHM_COUNT), "");
+}
+
 /// Everything that a group can do, and the stages of hierarchical all-reduces.
 struct Case {
   std::string name;
@@ -49,9 +74,9 @@ std::vector<Case> casesOf(uint32_t ranks) {
   const auto add = [&](const std::string &name, const cgx_collective &collective) {
     cases.push_back({name + " of " + std::to_string(ranks), cgx_pattern_of(&collective), {}});
   };
-  for (uint32_t algorithm : {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, CGX_ALGORITHM_RING, CGX_ALGORITHM_TREE,
-                             CGX_ALGORITHM_ONE_SHOT})
-    add("all_reduce " + std::to_string(algorithm), {.ranks = ranks, .schedule = {.algorithm = algorithm}});
+  for (uint32_t algorithm : flatAlgorithms())
+    add(std::string("all_reduce by ") + cgx_algorithm_name(algorithm),
+        {.ranks = ranks, .schedule = {.algorithm = algorithm}});
   for (uint32_t kind : {CGX_ALL_GATHER, CGX_REDUCE_SCATTER, CGX_ALL_TO_ALL})
     add("kind " + std::to_string(kind), {.kind = kind, .ranks = ranks});
   for (uint32_t root = 0; root < ranks; ++root)
@@ -78,8 +103,9 @@ using Transfers = std::multiset<std::tuple<uint32_t, uint32_t, uint32_t>>;
 
 Transfers setOf(const std::vector<Transfer> &transfers) {
   Transfers set;
-  for (const auto &[from, to, chunk] : transfers)
-    set.insert({from, to, chunk});
+  forEachChunk(transfers, [&](const Transfer &transfer, uint32_t chunk) {
+    set.insert({transfer.from, transfer.to, chunk});
+  });
   return set;
 }
 
@@ -100,7 +126,8 @@ void expectSendsMatchReceives(const cgx_pattern &pattern) {
           EXPECT_EQ(transfer.from, position);
           EXPECT_NE(transfer.to, position);
           EXPECT_LT(transfer.to, pattern.ranks);
-          EXPECT_LT(transfer.chunk, pattern.ranks);
+          EXPECT_GE(transfer.count, 1u);
+          EXPECT_LE(transfer.chunk + transfer.count, pattern.ranks);
           EXPECT_TRUE(targets.insert(transfer.to).second) << "one message to each";
         }
         for (const Transfer &transfer : own.receives)
@@ -133,10 +160,18 @@ std::vector<Contents> contentsOf(const cgx_pattern &pattern) {
   for (uint32_t step = 0; step < cgx_step_count(&pattern, 0); ++step) {
     const std::vector<Contents> before = has;
     for (const Schedule &schedule : schedules)
-      for (const auto &[from, to, chunk] : schedule.contributions[step].receives)
-        has[to][chunk].insert(before[from].at(chunk).begin(), before[from].at(chunk).end());
+      forEachChunk(schedule.contributions[step].receives, [&](const Transfer &transfer, uint32_t chunk) {
+        const std::multiset<uint32_t> &sent = before[transfer.from].at(chunk);
+        has[transfer.to][chunk].insert(sent.begin(), sent.end());
+      });
   }
   return has;
+}
+
+/// Whether a chunk of a tensor of many elements has any.
+bool hasElements(const cgx_pattern &pattern, uint32_t chunk) {
+  const cgx_codec exact{};
+  return cgx_part_elements(&pattern, &exact, uint64_t(1) << 20, chunk) != 0;
 }
 
 TEST(Schedule, OwnersGetEveryContributionOnce) {
@@ -150,7 +185,7 @@ TEST(Schedule, OwnersGetEveryContributionOnce) {
       for (uint32_t position = 0; position < ranks; ++position)
         all.insert(position);
       for (uint32_t chunk = 0; chunk < ranks; ++chunk)
-        if (one.pattern.cut != CGX_CUT_ONE || chunk == one.pattern.owner) {
+        if (hasElements(one.pattern, chunk)) {
           EXPECT_EQ(has[chunk].at(chunk), all) << "chunk " << chunk;
         }
     }
@@ -166,18 +201,19 @@ TEST(Schedule, EverybodyGetsEachResultOnceAndOnlyFromOneThatHasIt) {
       std::set<uint32_t> chunks;
       std::vector<std::set<uint32_t>> has(ranks);
       for (uint32_t chunk = 0; chunk < ranks; ++chunk)
-        if (one.pattern.cut != CGX_CUT_ONE || chunk == one.pattern.owner) {
+        if (hasElements(one.pattern, chunk)) {
           chunks.insert(chunk);
           has[chunk].insert(chunk);
         }
       for (uint32_t step = 0; step < cgx_step_count(&one.pattern, 1); ++step) {
         const std::vector<std::set<uint32_t>> before = has;
         for (const Schedule &schedule : schedules)
-          for (const auto &[from, to, chunk] : schedule.results[step].receives)
-            if (chunks.contains(chunk)) { // others have no elements
-              EXPECT_TRUE(before[from].contains(chunk));
-              EXPECT_TRUE(has[to].insert(chunk).second) << "chunk " << chunk << " for " << to;
-            }
+          forEachChunk(schedule.results[step].receives, [&](const Transfer &transfer, uint32_t chunk) {
+            if (!chunks.contains(chunk)) // others have no elements
+              return;
+            EXPECT_TRUE(before[transfer.from].contains(chunk));
+            EXPECT_TRUE(has[transfer.to].insert(chunk).second) << "chunk " << chunk << " for " << transfer.to;
+          });
       }
       for (uint32_t position = 0; position < ranks; ++position)
         EXPECT_EQ(has[position], chunks) << "position " << position;
@@ -315,6 +351,27 @@ TEST(Schedule, RingsAndTreesSendEachPayloadToAllButOneTwice) {
       }
 }
 
+// In steps as few as a tree's, of bytes as few as a ring's.
+TEST(Schedule, HalvingSendsEachPayloadOnceUpAndDown) {
+  for (uint32_t ranks = 2; ranks <= 64; ++ranks) {
+    const cgx_schedule schedule{.algorithm = CGX_ALGORITHM_HALVING_DOUBLING};
+    const cgx_pattern pattern = allReduce(ranks, schedule.algorithm);
+    const uint32_t power = std::bit_floor(ranks);
+    EXPECT_EQ(cgx_power_below(ranks), power);
+    EXPECT_EQ(cgx_step_count(&pattern, 0), uint32_t(std::bit_width(ranks - 1)));
+    EXPECT_EQ(cgx_step_count(&pattern, 1), uint32_t(std::bit_width(ranks - 1)));
+    for (uint64_t elements : kSizes)
+      for (const cgx_codec &codec : codecs()) {
+        const Chunks chunks{allReduce(power), codec, CGX_F32, elements};
+        uint64_t sent = 0;
+        for (uint32_t position = 0; position < ranks; ++position)
+          sent += cgx_scheduled_wire_bytes(&schedule, &codec, CGX_F32, elements, ranks, position);
+        // The first `power` ranks, and each other one gives and gets all once more.
+        EXPECT_EQ(sent, 2 * (ranks - 1) * chunks.payloadBegins().back());
+      }
+  }
+}
+
 TEST(Schedule, OneShotSendsAWholePayloadToEachOther) {
   for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
     for (uint64_t elements : kSizes)
@@ -369,7 +426,9 @@ TEST(Schedule, HostsOfOneAndOneHostOfAllAreNoHierarchy) {
 TEST(Schedule, EachElementOfTheResultIsEncodedOnce) {
   constexpr uint64_t elements = 1000;
   for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
-    for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_HIERARCHICAL; ++algorithm) { // one shot has none
+    for (uint32_t algorithm : flatAlgorithms()) {
+      if (!cgx_algorithm_sends_results(algorithm))
+        continue;
       cgx_schedule schedule{.algorithm = algorithm};
       uint64_t encoded = 0;
       for (uint32_t position = 0; position < ranks; ++position)

@@ -121,10 +121,10 @@ public:
     model.local = local;
     model.reduce_bytes_per_second *= speed;
     model.link.busy_seconds_per_byte /= speed;
-    if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL)
+    if (cgx_algorithm_has_hosts(schedule.algorithm))
       schedule.local = static_cast<uint32_t>(std::min<uint64_t>(local, ranks));
     // Groups that are not all ranks may lie across hosts in any way.
-    if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL && ranks % schedule.local != 0)
+    if (cgx_algorithm_has_hosts(schedule.algorithm) && ranks % schedule.local != 0)
       schedule = {};
     if (ranks == collective.programRanks)
       pairs = collective.pairs;
@@ -136,9 +136,11 @@ public:
   void use(uint32_t algorithm) {
     schedule = {};
     schedule.algorithm = algorithm;
-    if (algorithm == CGX_ALGORITHM_HIERARCHICAL && ranks % model.local == 0)
+    if (!cgx_algorithm_has_hosts(algorithm))
+      return;
+    if (ranks % model.local == 0)
       schedule.local = static_cast<uint32_t>(model.local);
-    else if (algorithm == CGX_ALGORITHM_HIERARCHICAL)
+    else
       schedule = {};
   }
 
@@ -146,8 +148,7 @@ public:
   void useFastest(bool isExact) {
     uint32_t best = CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER;
     double least = std::numeric_limits<double>::infinity();
-    for (uint32_t algorithm : {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, CGX_ALGORITHM_RING, CGX_ALGORITHM_TREE,
-                               CGX_ALGORITHM_HIERARCHICAL, CGX_ALGORITHM_ONE_SHOT}) {
+    for (uint32_t algorithm = CGX_ALGORITHM_AUTO + 1; algorithm < CGX_ALGORITHM_COUNT; ++algorithm) {
       use(algorithm);
       if (double time = seconds(isExact); time < least) {
         least = time;

@@ -121,11 +121,9 @@ struct CompressPipelineOptions : DecisionOptions {
       *this, "prefetch",
       llvm::cl::desc("overlap, with at most this size of gathered tensors ahead of their use: 64MiB"),
       llvm::cl::init("")};
-  Option<std::string> algorithm{
-      *this, "algorithm",
-      llvm::cl::desc(
-          "Algorithm of all-reduces: auto, scatter_reduce_allgather, ring, tree, hierarchical or one_shot"),
-      llvm::cl::init(ChooseAlgorithmsPassOptions().algorithm)};
+  Option<std::string> algorithm{*this, "algorithm",
+                                llvm::cl::desc("Algorithm of all-reduces, one of " CGX_ALGORITHM_NAMES),
+                                llvm::cl::init(ChooseAlgorithmsPassOptions().algorithm)};
   Option<std::string> machine{
       *this, "machine",
       llvm::cl::desc(

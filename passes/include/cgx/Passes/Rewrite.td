@@ -1057,7 +1057,7 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"algorithm", "algorithm", "std::string", "::cgx::layers::AlgorithmOptions().algorithm",
-           "auto, scatter_reduce_allgather, ring, tree, hierarchical or one_shot">,
+           "auto, or the name of an algorithm (`cgx/algorithm_table.h`, docs/concepts.md)">,
     Option<"machineFile", "machine", "std::string", "\"\"",
            "Machine file of cgx-bench calibrate, by which auto is chosen">,
     Option<"local", "local", "int64_t", "0", "hierarchical: consecutive ranks of a group that are one host">,

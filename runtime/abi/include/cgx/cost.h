@@ -110,7 +110,7 @@ static inline double cgx_sent_chunks(const cgx_pattern *pattern, uint32_t host, 
     for (step = 0; step < cgx_step_count(pattern, phase); ++step)
       for (turn = 0; turn < cgx_turn_count(pattern, phase); ++turn)
         if (cgx_transfer_of(pattern, phase, step, turn, /*position=*/0, /*sends=*/1, &transfer))
-          chunks += (transfer.to >= host) == (between != 0);
+          chunks += (transfer.to >= host) == (between != 0) ? transfer.count : 0;
   return chunks;
 }
 
@@ -120,9 +120,24 @@ static inline const cgx_link *cgx_link_of(const cgx_machine *machine, const cgx_
   return pattern->ranks > host ? &machine->link : &machine->inside;
 }
 
+/* An all-reduce whose seconds are asked for. */
+typedef struct cgx_costed {
+  const cgx_machine *machine;
+  const cgx_schedule *schedule;
+  const cgx_pattern *pattern;
+  const cgx_pass *pass;   /* with the codecs of operands */
+  const cgx_pass *inside; /* with that of the schedule, inside of hosts */
+  uint32_t host;          /* ranks of the group on each host */
+} cgx_costed;
+
+/* cgx_NAME_seconds for each algorithm NAME of the table. */
+
 /* The ranks of a host share its link. */
-static inline double cgx_scatter_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
-                                         const cgx_pass *pass, uint32_t host) {
+static inline double cgx_scatter_reduce_allgather_seconds(const cgx_costed *costed) {
+  const cgx_machine *machine = costed->machine;
+  const cgx_pattern *pattern = costed->pattern;
+  const cgx_pass *pass = costed->pass;
+  const uint32_t host = costed->host;
   double chunk = pass->wire_bytes / pattern->ranks;
   double between =
       cgx_sent_chunks(pattern, host, /*between=*/1) * chunk * host / machine->link.bytes_per_second;
@@ -135,8 +150,11 @@ static inline double cgx_scatter_seconds(const cgx_machine *machine, const cgx_p
 }
 
 /* Everybody's whole operand goes to all, then each adds up as many. */
-static inline double cgx_one_shot_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
-                                          const cgx_pass *pass, uint32_t host) {
+static inline double cgx_one_shot_seconds(const cgx_costed *costed) {
+  const cgx_machine *machine = costed->machine;
+  const cgx_pattern *pattern = costed->pattern;
+  const cgx_pass *pass = costed->pass;
+  const uint32_t host = costed->host;
   double away = cgx_sent_chunks(pattern, host, /*between=*/1) * pass->wire_bytes;
   double between =
       away * cgx_larger(host / machine->link.bytes_per_second, machine->link.busy_seconds_per_byte);
@@ -146,9 +164,16 @@ static inline double cgx_one_shot_seconds(const cgx_machine *machine, const cgx_
          pass->encode + pattern->ranks * pass->accumulate;
 }
 
+static inline double cgx_auto_seconds(const cgx_costed *costed) {
+  return cgx_scatter_reduce_allgather_seconds(costed);
+}
+
 /* Every hop waits for the one before, and the slowest is one between hosts. */
-static inline double cgx_ring_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
-                                      const cgx_pass *pass, uint32_t host) {
+static inline double cgx_ring_seconds(const cgx_costed *costed) {
+  const cgx_machine *machine = costed->machine;
+  const cgx_pattern *pattern = costed->pattern;
+  const cgx_pass *pass = costed->pass;
+  const uint32_t host = costed->host;
   const cgx_link *link = cgx_link_of(machine, pattern, host);
   double ranks = pattern->ranks, hops = cgx_step_count(pattern, 0) + cgx_step_count(pattern, 1);
   return cgx_message_seconds(link, pattern) + hops * (pass->wire_bytes / ranks * cgx_byte_seconds(link)) +
@@ -156,8 +181,11 @@ static inline double cgx_ring_seconds(const cgx_machine *machine, const cgx_patt
 }
 
 /* Up, each level waits for the one below. Down, a rank's children share its link. */
-static inline double cgx_tree_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
-                                      const cgx_pass *pass, uint32_t host) {
+static inline double cgx_tree_seconds(const cgx_costed *costed) {
+  const cgx_machine *machine = costed->machine;
+  const cgx_pattern *pattern = costed->pattern;
+  const cgx_pass *pass = costed->pass;
+  const uint32_t host = costed->host;
   const cgx_link *link = cgx_link_of(machine, pattern, host);
   double up = cgx_step_count(pattern, 0), down = cgx_step_count(pattern, 1),
          send = pass->wire_bytes * cgx_byte_seconds(link);
@@ -165,8 +193,35 @@ static inline double cgx_tree_seconds(const cgx_machine *machine, const cgx_patt
          down * (down + 1) / 2 * send + pass->encode + pass->decode;
 }
 
-static inline double cgx_hierarchical_seconds(const cgx_machine *machine, const cgx_schedule *schedule,
-                                              const cgx_pass *pass, const cgx_pass *inside, uint32_t ranks) {
+/* Of a step, both partners send as much; in the first levels they are on different hosts, and all ranks of a
+ * host send at once. A rank that has no place among the first P waits for another one's whole operand, twice.
+ */
+static inline double cgx_halving_doubling_seconds(const cgx_costed *costed) {
+  const cgx_machine *machine = costed->machine;
+  const cgx_pattern *pattern = costed->pattern;
+  const cgx_pass *pass = costed->pass;
+  const uint32_t power = cgx_power_below(pattern->ranks), has_rest = power < pattern->ranks;
+  double seconds = cgx_message_seconds(cgx_link_of(machine, pattern, costed->host), pattern), bytes;
+  uint32_t distance;
+  for (distance = power / 2; distance != 0; distance /= 2) {
+    const int is_between = distance >= costed->host;
+    const cgx_link *link = is_between ? &machine->link : &machine->inside;
+    bytes = pass->wire_bytes * distance / power;
+    seconds +=
+        2 * bytes *
+        cgx_larger((is_between ? costed->host : 1) / link->bytes_per_second, link->busy_seconds_per_byte);
+  }
+  if (has_rest)
+    seconds += 2 * pass->wire_bytes * cgx_byte_seconds(cgx_link_of(machine, pattern, costed->host)) +
+               pass->encode + pass->accumulate;
+  return seconds + pass->encode + (power - 1.0) / power * pass->accumulate + pass->decode;
+}
+
+static inline double cgx_hierarchical_seconds(const cgx_costed *costed) {
+  const cgx_machine *machine = costed->machine;
+  const cgx_schedule *schedule = costed->schedule;
+  const cgx_pass *pass = costed->pass, *inside = costed->inside;
+  const uint32_t ranks = costed->pattern->ranks;
   const cgx_pattern owners = cgx_host_stage(schedule, ranks, 1);
   double chunks = schedule->leaders == CGX_LEADERS_ONE ? 1 : schedule->local, hosts = owners.ranks;
   double sent = cgx_sent_chunks(&owners, /*host=*/1, /*between=*/1) * pass->wire_bytes / hosts,
@@ -220,7 +275,8 @@ static inline double cgx_all_reduce_seconds(const cgx_machine *machine, const cg
   const cgx_pattern pattern = cgx_pattern_of(&collective), again = cgx_pattern_of(&factors);
   const uint32_t host = machine->local < ranks ? (uint32_t)machine->local : ranks;
   cgx_pass pass = {0, 0, 0, 0, 0}, inside = {0, 0, 0, 0, 0};
-  double seconds;
+  cgx_costed costed;
+  double seconds = 0;
   uint64_t i;
   if (ranks < 2)
     return 0;
@@ -232,21 +288,19 @@ static inline double cgx_all_reduce_seconds(const cgx_machine *machine, const cg
     cgx_add_to_pass(&inside, machine, is_exact ? &operand->codec : &schedule->inside, &operand->inside_rates,
                     operand->element_type, (double)operand->elements);
   }
+  costed.machine = machine;
+  costed.schedule = schedule;
+  costed.pattern = &pattern;
+  costed.pass = &pass;
+  costed.inside = &inside;
+  costed.host = host;
   switch (schedule->algorithm) {
-  case CGX_ALGORITHM_RING:
-    seconds = cgx_ring_seconds(machine, &pattern, &pass, host);
+#define CGX_ALGORITHM_SECONDS(ID, number, name, ...)                                                         \
+  case number:                                                                                               \
+    seconds = cgx_##name##_seconds(&costed);                                                                 \
     break;
-  case CGX_ALGORITHM_TREE:
-    seconds = cgx_tree_seconds(machine, &pattern, &pass, host);
-    break;
-  case CGX_ALGORITHM_HIERARCHICAL:
-    seconds = cgx_hierarchical_seconds(machine, schedule, &pass, &inside, ranks);
-    break;
-  case CGX_ALGORITHM_ONE_SHOT:
-    seconds = cgx_one_shot_seconds(machine, &pattern, &pass, host);
-    break;
-  default:
-    seconds = cgx_scatter_seconds(machine, &pattern, &pass, host);
+    CGX_ALGORITHMS(CGX_ALGORITHM_SECONDS)
+#undef CGX_ALGORITHM_SECONDS
   }
   if (pass.has_factors)
     seconds += cgx_message_seconds(cgx_link_of(machine, &again, host), &again);

@@ -22,6 +22,7 @@
 #ifndef CGX_SCHEDULE_H
 #define CGX_SCHEDULE_H
 
+#include "cgx/algorithm_table.h"
 #include "cgx/codec.h"
 
 #ifdef __cplusplus
@@ -39,16 +40,45 @@ typedef enum cgx_collective_kind {
 } cgx_collective_kind;
 #define CGX_COLLECTIVE_KIND_COUNT 6
 
-/* Which messages an all-reduce is made of. */
+/* The algorithms of an all-reduce, by number (cgx/algorithm_table.h). */
 typedef enum cgx_algorithm {
-  CGX_ALGORITHM_AUTO = 0, /* undecided: the runtime takes the next one */
-  CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER = 1,
-  CGX_ALGORITHM_RING = 2,
-  CGX_ALGORITHM_TREE = 3,
-  CGX_ALGORITHM_HIERARCHICAL = 4,
-  CGX_ALGORITHM_ONE_SHOT = 5
+#define CGX_ALGORITHM_ENUMERATOR(ID, number, ...) CGX_ALGORITHM_##ID = number,
+  CGX_ALGORITHMS(CGX_ALGORITHM_ENUMERATOR)
+#undef CGX_ALGORITHM_ENUMERATOR
 } cgx_algorithm;
-#define CGX_ALGORITHM_COUNT 6
+
+/* The number of algorithms: one more than the largest of theirs. */
+enum {
+#define CGX_ALGORITHM_ONE(...) +1
+  CGX_ALGORITHM_COUNT = CGX_ALGORITHMS(CGX_ALGORITHM_ONE)
+#undef CGX_ALGORITHM_ONE
+};
+
+/* Returns the name of an algorithm; "" of a number that is none. */
+static inline const char *cgx_algorithm_name(uint32_t algorithm) {
+  switch (algorithm) {
+#define CGX_ALGORITHM_NAME(ID, number, name, ...)                                                            \
+  case number:                                                                                               \
+    return #name;
+    CGX_ALGORITHMS(CGX_ALGORITHM_NAME)
+#undef CGX_ALGORITHM_NAME
+  default:
+    return "";
+  }
+}
+
+/* Returns the summary of an algorithm, for help texts; "" of a number that is none. */
+static inline const char *cgx_algorithm_summary(uint32_t algorithm) {
+  switch (algorithm) {
+#define CGX_ALGORITHM_SUMMARY(ID, number, name, contributions, results, cut, executor, summary)              \
+  case number:                                                                                               \
+    return summary;
+    CGX_ALGORITHMS(CGX_ALGORITHM_SUMMARY)
+#undef CGX_ALGORITHM_SUMMARY
+  default:
+    return "";
+  }
+}
 
 /* Whether an all-reduce of exact operands, of `bytes` bytes together, should be one shot where nobody has
  * measured the link: it has the bits of scatter-reduce-allgather and waits for one message instead of two.
@@ -91,14 +121,42 @@ typedef struct cgx_collective {
   uint64_t pair_count;
 } cgx_collective;
 
+/* Who runs an algorithm, on the host and on GPUs alike (cgx/algorithm_table.h). */
+typedef enum cgx_executor {
+  CGX_EXECUTE_SCATTER = 0,
+  CGX_EXECUTE_STEPWISE = 1,
+  CGX_EXECUTE_HOSTS = 2,
+  CGX_EXECUTE_COPIES = 3
+} cgx_executor;
+static inline uint32_t cgx_executor_of(uint32_t algorithm) {
+  switch (algorithm) {
+#define CGX_ALGORITHM_EXECUTOR(ID, number, name, contributions, results, cut, executor, summary)             \
+  case number:                                                                                               \
+    return CGX_EXECUTE_##executor;
+    CGX_ALGORITHMS(CGX_ALGORITHM_EXECUTOR)
+#undef CGX_ALGORITHM_EXECUTOR
+  default:
+    return CGX_EXECUTE_SCATTER;
+  }
+}
+
+/* Whether an algorithm has the parameters local, leaders and inside. */
+static inline int cgx_algorithm_has_hosts(uint32_t algorithm) {
+  return cgx_executor_of(algorithm) == CGX_EXECUTE_HOSTS;
+}
+
 /* The transfers of a phase. */
 typedef enum cgx_movement {
   CGX_MOVE_NONE = 0,
-  CGX_MOVE_ALL = 1,  /* everybody to everybody, at once: to the owner of a chunk, or from it */
-  CGX_MOVE_RING = 2, /* each to the next: chunks towards their owners, then results onwards */
-  CGX_MOVE_TREE = 3, /* up a binomial tree to position 0, level by level, or down */
-  CGX_MOVE_ROOT = 4, /* from one to all */
-  CGX_MOVE_PAIRS = 5 /* from each source to its target */
+  CGX_MOVE_ALL = 1,   /* everybody to everybody, at once: to the owner of a chunk, or from it */
+  CGX_MOVE_RING = 2,  /* each to the next: chunks towards their owners, then results onwards */
+  CGX_MOVE_TREE = 3,  /* up a binomial tree to position 0, level by level, or down */
+  CGX_MOVE_ROOT = 4,  /* from one to all */
+  CGX_MOVE_PAIRS = 5, /* from each source to its target */
+  /* Between the first P positions, the largest power of two: contributions to the partner at distance P/2,
+   * P/4, ..., 1, of all chunks that are nearer to it; results back the same way. Each position from P on
+   * gives all it has to the one P below it before that, and gets all results from it behind it. */
+  CGX_MOVE_HALVES = 6
 } cgx_movement;
 
 /* How operands are cut into chunks. */
@@ -107,7 +165,9 @@ typedef enum cgx_cut {
   CGX_CUT_ONE = 1,    /* the chunk of one owner is all of it */
   CGX_CUT_SLICES = 2, /* one of equal size for each position */
   CGX_CUT_NONE = 3,   /* each position has a tensor of its own: its chunk */
-  CGX_CUT_COPIES = 4  /* all of it, for each position: who owns a chunk reduces it for itself */
+  CGX_CUT_COPIES = 4, /* all of it, for each position: who owns a chunk reduces it for itself */
+  CGX_CUT_POWER =
+      5 /* as CGX_CUT_CHUNKS for the first P positions, the largest power of two; none for others */
 } cgx_cut;
 
 typedef struct cgx_pattern {
@@ -121,9 +181,9 @@ typedef struct cgx_pattern {
   uint64_t pair_count;
 } cgx_pattern;
 
-/* What one position sends another. */
+/* What one position sends another: `count` chunks, of which the first is `chunk`. */
 typedef struct cgx_transfer {
-  uint32_t from, to, chunk;
+  uint32_t from, to, chunk, count;
 } cgx_transfer;
 
 /* The pattern of a collective; of a hierarchical all-reduce, which has three (cgx_host_stage), that of
@@ -134,14 +194,15 @@ static inline cgx_pattern cgx_pattern_of(const cgx_collective *collective) {
   switch (collective->kind) {
   case CGX_ALL_REDUCE:
     pattern.in_pieces = 1;
-    if (collective->schedule.algorithm == CGX_ALGORITHM_RING) {
-      pattern.movement[0] = pattern.movement[1] = CGX_MOVE_RING;
-    } else if (collective->schedule.algorithm == CGX_ALGORITHM_TREE) {
-      pattern.movement[0] = pattern.movement[1] = CGX_MOVE_TREE;
-      pattern.cut = CGX_CUT_ONE;
-    } else if (collective->schedule.algorithm == CGX_ALGORITHM_ONE_SHOT) {
-      pattern.movement[1] = CGX_MOVE_NONE;
-      pattern.cut = CGX_CUT_COPIES;
+    switch (collective->schedule.algorithm) {
+#define CGX_ALGORITHM_PATTERN(ID, number, name, contributions, results, how, executor, summary)              \
+  case number:                                                                                               \
+    pattern.movement[0] = CGX_MOVE_##contributions;                                                          \
+    pattern.movement[1] = CGX_MOVE_##results;                                                                \
+    pattern.cut = CGX_CUT_##how;                                                                             \
+    break;
+      CGX_ALGORITHMS(CGX_ALGORITHM_PATTERN)
+#undef CGX_ALGORITHM_PATTERN
     }
     break;
   case CGX_ALL_GATHER:
@@ -167,6 +228,12 @@ static inline cgx_pattern cgx_pattern_of(const cgx_collective *collective) {
     pattern.pair_count = collective->pair_count;
   }
   return pattern;
+}
+
+/* Whether an algorithm has a second phase, whose payloads may have another codec. */
+static inline int cgx_algorithm_sends_results(uint32_t algorithm) {
+  const cgx_collective collective = {CGX_ALL_REDUCE, 1, 0, {algorithm}, 0, 0};
+  return cgx_pattern_of(&collective).movement[1] != CGX_MOVE_NONE;
 }
 
 /* A hierarchical all-reduce is the first half of a scatter-reduce-allgather inside of each host, an
@@ -197,6 +264,14 @@ static inline uint32_t cgx_member_of_stage(const cgx_schedule *schedule, uint32_
                     : position / schedule->local * schedule->local + member;
 }
 
+/* The largest power of two that is at most `ranks`, which is at least 1. */
+static inline uint32_t cgx_power_below(uint32_t ranks) {
+  uint32_t power = 1;
+  while (power <= ranks / 2)
+    power *= 2;
+  return power;
+}
+
 /* First element of a chunk of a tensor of `elements` elements, which is cut for `codec`. */
 static inline uint64_t cgx_part_begin(const cgx_pattern *pattern, const cgx_codec *codec, uint64_t elements,
                                       uint64_t chunk) {
@@ -209,6 +284,10 @@ static inline uint64_t cgx_part_begin(const cgx_pattern *pattern, const cgx_code
     return elements / pattern->ranks * chunk;
   case CGX_CUT_COPIES:
     return 0;
+  case CGX_CUT_POWER:
+    return chunk < cgx_power_below(pattern->ranks)
+               ? cgx_chunk_begin(codec, elements, cgx_power_below(pattern->ranks), chunk)
+               : elements;
   default:
     return elements * chunk;
   }
@@ -238,6 +317,7 @@ static inline uint32_t cgx_step_count(const cgx_pattern *pattern, uint32_t phase
   case CGX_MOVE_RING:
     return pattern->ranks - 1;
   case CGX_MOVE_TREE:
+  case CGX_MOVE_HALVES: /* with one more where ranks are no power of two */
     return cgx_tree_depth(pattern->ranks);
   default:
     return 1;
@@ -257,6 +337,36 @@ static inline uint32_t cgx_position_before(uint32_t position, uint32_t distance,
 }
 static inline uint32_t cgx_position_after(uint32_t position, uint32_t distance, uint32_t ranks) {
   return (uint32_t)(((uint64_t)position + distance) % ranks);
+}
+
+/* A position's partner in a step of CGX_MOVE_HALVES and what both exchange, or one gives the other; 0 if it
+ * has none. Of a step's pairs each position sends the chunks that are the partner's in contributions, and
+ * those that are its own in results. */
+static inline int cgx_halves_of(const cgx_pattern *pattern, uint32_t phase, uint32_t step, uint32_t position,
+                                int sends, cgx_transfer *transfer) {
+  const uint32_t power = cgx_power_below(pattern->ranks), steps = cgx_step_count(pattern, phase);
+  const int has_rest = power < pattern->ranks;
+  /* Counted from the step with the longest distance, and -1 for that of the positions from `power` on. */
+  const int level = (int)(phase == 0 ? step : steps - 1 - step) - has_rest;
+  uint32_t partner, distance, holder;
+  if (level < 0) {
+    partner = position < power ? position + power : position - power;
+    if (partner >= pattern->ranks || (position >= power) != (phase == 0 ? sends : !sends))
+      return 0;
+    transfer->chunk = 0;
+    transfer->count = power;
+  } else {
+    if (position >= power)
+      return 0;
+    distance = power >> (level + 1);
+    partner = position ^ distance;
+    holder = (sends != 0) == (phase == 0) ? partner : position;
+    transfer->chunk = holder & ~(distance - 1);
+    transfer->count = distance;
+  }
+  transfer->from = sends ? position : partner;
+  transfer->to = sends ? partner : position;
+  return 1;
 }
 
 /* Whom a position sends to in a turn of a step (`sends`), or whom it receives from; 0 if nobody. */
@@ -297,8 +407,11 @@ static inline int cgx_peer_of(const cgx_pattern *pattern, uint32_t phase, uint32
 static inline int cgx_transfer_of(const cgx_pattern *pattern, uint32_t phase, uint32_t step, uint32_t turn,
                                   uint32_t position, int sends, cgx_transfer *transfer) {
   uint32_t peer = position;
+  if (pattern->movement[phase] == CGX_MOVE_HALVES)
+    return cgx_halves_of(pattern, phase, step, position, sends, transfer);
   if (!cgx_peer_of(pattern, phase, step, turn, position, sends, &peer))
     return 0;
+  transfer->count = 1;
   transfer->from = sends ? position : peer;
   transfer->to = sends ? peer : position;
   if (pattern->movement[phase] == CGX_MOVE_ALL)

@@ -69,9 +69,11 @@ static inline uint64_t cgx_pattern_wire_bytes(const cgx_pattern *pattern, const 
     for (step = 0; step < cgx_step_count(pattern, phase); ++step)
       for (turn = 0; turn < cgx_turn_count(pattern, phase); ++turn) {
         cgx_transfer transfer;
+        uint32_t i;
         if (cgx_transfer_of(pattern, phase, step, turn, position, /*sends=*/1, &transfer))
-          sent += cgx_part_payload_bytes(pattern, there, phase == 0 ? there : back, element_type, elements,
-                                         transfer.chunk);
+          for (i = 0; i < transfer.count; ++i)
+            sent += cgx_part_payload_bytes(pattern, there, phase == 0 ? there : back, element_type, elements,
+                                           transfer.chunk + i);
       }
   return sent;
 }
@@ -103,7 +105,7 @@ static inline uint64_t cgx_payload_wire_bytes(const cgx_collective *collective, 
   const cgx_pattern pattern = cgx_pattern_of(collective);
   if (collective->ranks < 2)
     return 0;
-  if (collective->kind == CGX_ALL_REDUCE && collective->schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL)
+  if (collective->kind == CGX_ALL_REDUCE && cgx_algorithm_has_hosts(collective->schedule.algorithm))
     return cgx_hierarchical_wire_bytes(&collective->schedule, there, back, element_type, elements,
                                        collective->ranks, position);
   return cgx_pattern_wire_bytes(&pattern, there, back, element_type, elements, position);

@@ -60,7 +60,7 @@ inline EncodedRanges encodedRanges(const cgx_schedule &schedule, const cgx_codec
   const cgx_collective collective{.ranks = group.size(), .schedule = schedule};
   cgx_pattern pattern = cgx_pattern_of(&collective);
   uint32_t position = group.position;
-  if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL && group.size() > 1) {
+  if (cgx_algorithm_has_hosts(schedule.algorithm) && group.size() > 1) {
     // Between hosts the own chunk is a tensor of its own.
     const Chunks host{cgx_host_stage(&schedule, group.size(), 0), isExact ? codec : schedule.inside, type,
                       elements};

@@ -25,6 +25,13 @@ struct Step {
   std::vector<Transfer> sends, receives;
 };
 
+/// Visits each transfer once for each of its chunks.
+template <typename Visit> void forEachChunk(const std::vector<Transfer> &transfers, Visit visit) {
+  for (const Transfer &transfer : transfers)
+    for (uint32_t chunk = transfer.chunk; chunk < transfer.chunk + transfer.count; ++chunk)
+      visit(transfer, chunk);
+}
+
 /// Contributions travel first, step by step, and what came in one step may be a part of what leaves in the
 /// next. Results follow, each from the position with the number of its chunk, unchanged, and over others if
 /// there are several steps. One of the two may have nothing to bring.

@@ -25,7 +25,8 @@ def Cgx_Reduction : Cgx_Enum<"Reduction", "how the operands of the ranks are com
   I32EnumAttrCase<"Product", 4, "product">
 ]>;
 
-// The numbers of this and the next are those of cgx/wire.h.
+// The rows of cgx/algorithm_table.h, which tells what each does; an assertion in CgxDialect.cpp compares their
+// number. The numbers of the next are those of cgx/schedule.h.
 def Cgx_Algorithm : Cgx_Enum<"Algorithm", "which messages a collective is made of", [
   // The compiler or the runtime chooses.
   I32EnumAttrCase<"Auto", 0, "auto">,
@@ -40,7 +41,9 @@ def Cgx_Algorithm : Cgx_Enum<"Algorithm", "which messages a collective is made o
   // Inside of each host first, then between hosts, then inside again: #cgx.hierarchy.
   I32EnumAttrCase<"Hierarchical", 4, "hierarchical">,
   // Every rank sends all it has to all others, and each reduces for itself.
-  I32EnumAttrCase<"OneShot", 5, "one_shot">
+  I32EnumAttrCase<"OneShot", 5, "one_shot">,
+  // Pairs of ranks exchange halves, quarters, ... of what they have, and the results on the way back.
+  I32EnumAttrCase<"HalvingDoubling", 6, "halving_doubling">
 ]>;
 
 def Cgx_Leaders : Cgx_Enum<"Leaders", "which ranks of a host talk to other hosts", [
