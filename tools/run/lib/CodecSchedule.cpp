@@ -14,7 +14,7 @@
 
 using namespace cgx::run;
 
-/// Of the operands of one layer and kind that may be compressed, plans speak of the first.
+/// Returns true if plans refer to this operand: the first compressible one of its layer and kind.
 static bool isPlanned(const Manifest &manifest, const Collective &collective, size_t operand) {
   const Operand &wanted = collective.operands[operand];
   for (const Collective &other : manifest.collectives)

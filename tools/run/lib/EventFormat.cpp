@@ -30,7 +30,7 @@ namespace {
 constexpr size_t kHeaderBytes = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr size_t kMostRecordBytes = 1 << 24;
 
-/// CRC-32C (Castagnoli), a byte at a time.
+/// Computes CRC-32C (Castagnoli), one byte at a time.
 uint32_t crc32c(std::string_view bytes) {
   static constexpr auto table = [] {
     std::array<uint32_t, 256> entries{};

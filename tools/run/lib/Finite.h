@@ -12,7 +12,7 @@
 
 namespace cgx::run {
 
-/// Whether no element is a NaN or an infinity; true of integers.
+/// Returns true if no element is a NaN or an infinity, which always holds for integers.
 bool isFinite(ElementType type, std::span<const std::byte> bytes);
 
 } // namespace cgx::run

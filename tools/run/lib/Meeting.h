@@ -20,23 +20,23 @@
 
 namespace cgx::run {
 
-/// What a rank tells the others.
+/// The state that each rank tells the others.
 struct Sign {
-  int32_t signal = 0; ///< that asked it to stop
+  int32_t signal = 0; ///< the signal that asked it to stop
   uint16_t isLossNotFinite = 0;
   uint16_t isJoinWanted = 0;
-  double secondsPerStep = 0; ///< since the last meeting
+  double secondsPerStep = 0; ///< since the last exchange
 };
 
 class Meetings {
 public:
-  /// Whether one is due after so many steps.
+  /// Returns true if an exchange is due after `done` steps.
   bool isDue(uint64_t done) const { return done == next_; }
 
-  /// The seconds of a step since the last meeting.
+  /// Returns the seconds per step since the last exchange.
   double secondsPerStep(uint64_t done) const;
 
-  /// Chooses the next from what all ranks said.
+  /// Chooses the next exchange from the signs of all ranks.
   void held(uint64_t done, std::span<const Sign> signs);
 
 private:

@@ -27,11 +27,11 @@ public:
   /// Throws Error when the file cannot be written.
   Metrics(const Job &job, cgx_context *context);
 
-  /// After `step`, which gave these scalars; `plans` have been adopted so far. Warns, once, where the disk is
-  /// full or a reader has gone.
+  /// Records `step`, which gave these scalars; `plans` have been adopted so far. Warns once where the disk is
+  /// full or a reader is gone.
   void step(uint64_t step, const std::vector<double> &scalars, size_t plans);
 
-  /// After `step`.
+  /// Records the evaluation after `step`.
   void evaluation(uint64_t step, const std::vector<double> &values);
 
 private:
@@ -41,7 +41,7 @@ private:
   };
   struct Totals {
     uint64_t wireBytes = 0;
-    double seconds = 0; ///< of communication
+    double seconds = 0; ///< seconds of communication
   };
 
   Totals measure() const;

@@ -44,7 +44,7 @@ std::vector<std::string> cgx::run::describeOmissions(const Manifest &manifest, b
       compressed += operand.codec.family != CGX_CODEC_IDENTITY;
     }
   if (!trains(manifest) && gradients == 0)
-    return omissions; // an evaluation, which has nothing of that to do
+    return omissions; // an evaluation does none of these
   if (!trains(manifest))
     omissions.push_back("nothing is trained: no result of the program is fed back into an argument");
   if (manifest.ranks > 1 && operands == 0)

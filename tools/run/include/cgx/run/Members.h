@@ -23,21 +23,21 @@ namespace cgx::run {
 /// Parses "0,2,3". Throws Error.
 std::vector<uint32_t> parseMembers(const std::string &text);
 
-/// Whether an argument has a value for each rank that trains by itself, in its first dimension.
+/// Returns true if the first dimension of an argument has one entry per rank that trains by itself.
 bool isOfEachRank(const Value &argument);
 
-/// The predecessors of `now` ranks among `before`: those that were given, else those of the same number and,
-/// for more, the first. Throws Error where they do not fit.
+/// Returns the predecessors of `now` ranks among `before` ranks: the given ones, otherwise the rank of the
+/// same number, and for additional ranks the first one. Throws Error where they do not fit.
 std::vector<uint32_t> choosePredecessors(const std::vector<uint32_t> &given, uint32_t now, uint32_t before);
 
-/// Throws Error unless the state in the file is that of a boundary.
+/// Throws Error unless the state in the file was saved between two outer steps.
 void checkBoundary(const Manifest &manifest, const Bindings &bindings, const SafetensorsFile &state);
 
-/// Which rank of a checkpoint `rank` has the memory of codecs of: its predecessor, unless an earlier rank has
-/// that, or the ranks that train by themselves are groups of ranks.
+/// Returns the rank of a checkpoint whose codec state `rank` takes over: its predecessor. There is none if an
+/// earlier rank took that state, or if several ranks form one that trains by itself.
 std::optional<uint32_t> findPredecessor(const Bindings &bindings, const Manifest &manifest, uint32_t rank);
 
-/// Who goes on and what is dropped, as a sentence.
+/// Describes in one sentence which ranks continue and what is dropped.
 std::string describeMembers(const Bindings &bindings);
 
 } // namespace cgx::run

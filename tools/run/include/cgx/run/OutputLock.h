@@ -25,16 +25,16 @@ namespace cgx::run {
 
 class OutputLock {
 public:
-  /// Locks a file, which need not be there, or a folder, which must. What is no file (a pipe, a device,
-  /// standard output) may be shared, and is not locked. Waits up to `longestWait` for the ranks of a run
-  /// whose own process is gone: they are about to end. Throws Error where another run has it.
+  /// Locks a file, which need not exist, or a folder, which must. Pipes, devices and standard output may be
+  /// shared and are not locked. If the process of a run is gone and only its ranks remain, waits up to
+  /// `longestWait` for them to end. Throws Error where another run holds the lock.
   OutputLock(const std::string &output, std::chrono::milliseconds longestWait);
   ~OutputLock();
   OutputLock(OutputLock &&other) noexcept;
   OutputLock &operator=(OutputLock &&) = delete;
 
 private:
-  std::string path_; ///< of the lock; empty where there is none
+  std::string path_; ///< the path of the lock; empty where there is none
   Descriptor file_;
 };
 

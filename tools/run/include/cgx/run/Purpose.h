@@ -17,15 +17,15 @@
 
 namespace cgx::run {
 
-/// Some result is the next value of an argument.
+/// Returns true if some result is the next value of an argument.
 bool trains(const Manifest &manifest);
 
-/// Throws Error for a program that updates its state but feeds nothing back: all its steps
-/// would start from the same state.
+/// Throws Error for a program that computes new state but feeds none of it back, so that all its steps would
+/// start from equal state.
 void checkFeeds(const Manifest &manifest);
 
-/// What the run will not do, a sentence each: train, exchange anything, compress anything.
-/// With `plans`, codecs may still come from a plan.
+/// Describes what the run will not do, in one sentence each: train, exchange data, compress. With `plans`,
+/// codecs may still come from a plan.
 std::vector<std::string> describeOmissions(const Manifest &manifest, bool plans);
 
 } // namespace cgx::run

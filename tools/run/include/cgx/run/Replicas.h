@@ -19,23 +19,24 @@
 
 namespace cgx::run {
 
-/// A state tensor of which ranks that hold the same block hold different bits.
+/// A state tensor whose bits differ between ranks that hold the same block of it.
 struct Disagreement {
   std::string tensor;
-  /// Ranks with equal bits, of one block, by lowest rank: at least two lists.
+  /// Lists of ranks with equal bits, for one block, in the order of the lowest rank. There are at least two.
   std::vector<std::vector<uint32_t>> ranks;
 };
 
-/// Whether ranks compare after `done` of the job's steps.
+/// Returns true if ranks compare their state after `done` of the job's steps.
 bool isCompared(const Job &job, uint64_t done);
 
-/// `digests` are hashBytes() of each rank's blocks of the state arguments.
+/// Returns the tensors on which ranks disagree. `digests` holds, for each rank, hashBytes() of its blocks of
+/// the state arguments.
 std::vector<Disagreement> findDisagreements(const Job &job, std::span<const std::vector<uint64_t>> digests);
 
-/// What went wrong, for the user: which tensors, on which ranks, after which step.
+/// Describes the disagreement for the user: which tensors, on which ranks, after which step.
 std::string describe(const Job &job, std::span<const Disagreement> disagreements, uint64_t stepsDone);
 
-/// Which state is not finite any more, for the user.
+/// Describes for the user which state tensors have a NaN or infinity.
 std::string describeNotFinite(const Job &job, const Outcome &outcome);
 
 } // namespace cgx::run

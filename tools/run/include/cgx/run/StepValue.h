@@ -30,16 +30,16 @@
 
 namespace cgx::run {
 
-/// A word that --set gives in the place of numbers.
+/// A formula that --set takes in place of numbers.
 class StepValue {
 public:
-  /// Whether the text is meant to be one: `@step`, or a name with something in brackets.
+  /// Returns true if the text looks like a formula: `@step`, or a name with something in brackets.
   static bool isMeant(const std::string &text);
-  /// Throws Error, with what is wrong with the text or the argument's type.
+  /// Parses a formula. Throws Error that says what is wrong with the text or the argument's type.
   static StepValue parse(const std::string &text, const Value &argument);
 
-  /// Writes this rank's block of the argument in step `step` of a run with that seed; all elements are equal,
-  /// but those of a key.
+  /// Writes this rank's block of the argument in step `step` of a run with that seed. All elements are equal,
+  /// except those of a key.
   void write(const Value &argument, uint64_t step, uint64_t seed, std::byte *block) const;
 
 private:
@@ -49,8 +49,8 @@ private:
   double at(uint64_t step) const;
 
   Kind kind = Kind::Step;
-  uint64_t seed = 0;           ///< of keys
-  std::vector<double> numbers; ///< of schedules
+  uint64_t seed = 0;           ///< the seed of keys
+  std::vector<double> numbers; ///< the parameters of schedules
 };
 
 } // namespace cgx::run

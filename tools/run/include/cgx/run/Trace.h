@@ -12,7 +12,8 @@
 
 namespace cgx::run {
 
-/// The events of all ranks as a file for Perfetto or chrome://tracing, from the first event on.
+/// Returns the events of all ranks as a file for Perfetto or chrome://tracing. Time starts at the first
+/// event.
 std::string writeTrace(const std::vector<Outcome> &outcomes);
 
 } // namespace cgx::run
