@@ -91,7 +91,7 @@ void report(const Options &options, const std::vector<Series> &series, double ro
                   " bytes, got " + std::to_string(one.wrong));
 }
 
-/// What was typed of a collective to be measured.
+/// The command line of a benchmark of a collective.
 struct Typed {
   std::vector<std::string> sizes = {"4KiB", "1MiB", "64MiB"}, codecs, algorithms;
   std::optional<uint32_t> ranks;
@@ -130,7 +130,7 @@ void runCollective(Options options, const Typed &typed) {
     report(options, series, roundTrip, launch.member.has_value());
 }
 
-/// What was typed of a machine to be measured.
+/// The command line of a calibration.
 struct TypedMachine {
   std::optional<uint32_t> ranks, local;
   std::optional<std::string> transport;
@@ -149,7 +149,7 @@ void runCalibrate(const TypedMachine &typed) {
                            .repetitions = typed.repetitions};
   for (const std::string &codec : typed.codecs)
     options.codecs.insert(options.codecs.begin(), parseCodec(codec).codec);
-  // Ranks of one host only are as far from each other as hosts.
+  // If all ranks are on one host, each counts as a host of its own.
   uint32_t local = launch.member ? launch.member->localRanks : 1;
   options.local = typed.local.value_or(local < launch.ranks && launch.ranks % local == 0 ? local : 1);
   if (options.ranks < 2 || options.ranks % options.local != 0)
@@ -173,7 +173,7 @@ void runCalibrate(const TypedMachine &typed) {
                machine.model.reduce_bytes_per_second / 1e9, machine.codecs.size());
 }
 
-/// What was typed of a simulation.
+/// The command line of a simulation.
 struct TypedSimulation {
   std::string program, machine, algorithm, json;
   std::vector<uint32_t> ranks;
@@ -181,12 +181,13 @@ struct TypedSimulation {
   uint32_t local = 1;
 };
 
-/// Of what a wire carries: 1448 bytes of a TCP segment in the 1538 that an Ethernet frame takes.
+/// The share of a link's bits that carry payload: 1448 bytes of a TCP segment in the 1538 that its Ethernet
+/// frame takes.
 constexpr double kPayloadShare = 1448.0 / 1538;
 
 void runSimulate(const TypedSimulation &typed) {
   formats::Machine machine = loadMachine(typed.machine);
-  // Without a limit on the link, cores are what limited it.
+  // A link without a bandwidth limit is limited by the cores that drive it.
   if (typed.cores)
     machine.model.link.busy_seconds_per_byte = 1 / machine.model.link.bytes_per_second;
   if (typed.gigabits)
@@ -207,7 +208,7 @@ void runSimulate(const TypedSimulation &typed) {
   write(typed.json, jsonOf(predictions));
 }
 
-/// `cgx-bench codec ...` is the program beside this one.
+/// Runs `cgx-bench codec ...` with the program that lies beside this one.
 int runCodecBench(int argc, char **argv) {
   std::string path(4096, '\0');
   ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());

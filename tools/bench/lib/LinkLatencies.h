@@ -17,12 +17,12 @@
 
 namespace cgx::bench {
 
-/// The latency of a message, with which the model of cgx/cost.h takes `treeSeconds` for a short all-reduce by
-/// a tree among `ranks`; more than 0, however short that was.
+/// Returns the latency of a message with which the model of cgx/cost.h gives `treeSeconds` for a short
+/// all-reduce by a tree among `ranks`. It is always more than 0.
 double fitLatency(uint32_t ranks, double treeSeconds);
 
-/// What a further message in flight adds, with which it takes `scatterSeconds` by scatter-reduce-allgather
-/// among `ranks`, 3 or more; at least a hundredth of the latency.
+/// Returns the cost of each further concurrent message with which the model gives `scatterSeconds` for
+/// scatter-reduce-allgather among 3 or more `ranks`. It is at least a hundredth of the latency.
 double fitFurtherMessage(uint32_t ranks, double latencySeconds, double scatterSeconds);
 
 } // namespace cgx::bench

@@ -33,7 +33,7 @@ double spinRoundTrip() {
         int spins = 0;
         while (ball.load(std::memory_order_acquire) % 2 != parity)
           if (++spins % 10000 == 0)
-            std::this_thread::yield(); // there may be one core only
+            std::this_thread::yield(); // there may be only one core
         ball.fetch_add(1, std::memory_order_release);
       }
     };
