@@ -14,7 +14,8 @@
 
 namespace cgx::lsp {
 
-/// Summary, description, example and constraints of an op of our dialects, in Markdown; empty for another's.
+/// Returns the summary, description, example and constraints of an op of our dialects, in Markdown; empty for
+/// other ops.
 std::string getReference(llvm::StringRef op);
 
 } // namespace cgx::lsp

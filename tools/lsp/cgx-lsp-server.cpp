@@ -42,7 +42,8 @@ int main(int argc, char **argv) {
   auto server = [&] {
     return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)) ? EXIT_FAILURE : EXIT_SUCCESS;
   };
-  // Messages between lines of `// -----` are for tests of the server alone, and --help is not for an editor.
+  // Lines of `// -----` between messages are for tests of the server alone, and --help is not for an editor,
+  // so both run without the proxy.
   const bool isForEditor = std::all_of(argv + 1, argv + argc, [](const char *argument) {
     return llvm::StringRef(argument).trim('-').starts_with("log=") ||
            llvm::StringRef(argument).trim('-') == "pretty";

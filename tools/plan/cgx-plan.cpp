@@ -79,7 +79,7 @@ std::string readFile(const std::string &path) {
   return text;
 }
 
-/// What people read, beside the files.
+/// Returns the stream for the text that people read, beside the files.
 std::FILE *streamOf(const Options &options) {
   return cgx::streamBeside(std::array{options.output, options.svg});
 }
@@ -89,7 +89,7 @@ void writeFile(const std::string &path, const std::string &text) {
     throw Error(error);
 }
 
-/// Reads a file of either kind; messages begin with its name.
+/// Reads a file of one of the kinds; error messages begin with its name.
 template <typename File> File readAs(const std::string &path) {
   std::string text = readFile(path);
   try {
@@ -99,7 +99,7 @@ template <typename File> File readAs(const std::string &path) {
   }
 }
 
-/// The codec with all parameters that are given in `pattern`.
+/// Returns true if the codec has all parameters that are given in `pattern`.
 bool matches(const std::string &codec, const std::string &pattern) {
   std::string words = " " + codecLabel(codec) + " ";
   std::istringstream parts(pattern);
@@ -173,7 +173,7 @@ void runShow(const Options &options) {
     writeFile(options.svg, drawBits(plans, options.title.empty() ? "bits per layer" : options.title));
 }
 
-/// From an eighth to eight times the bound.
+/// Solves for bounds from an eighth of the given one to eight times as much.
 Front makeFront(const Solver &solver, const Problem &problem, const SolverOptions &options) {
   Front front{solver.name, {}};
   for (int eighth = -6; eighth <= 6; ++eighth) {
@@ -208,7 +208,7 @@ void runCompare(const Options &options) {
                                       options.title.empty() ? "error against cost" : options.title));
 }
 
-/// The assignment that a plan names, among all candidates.
+/// Returns the cost of the assignment that a plan makes, among all candidates.
 Cost costOf(const Plan &plan, const Profile &profile, const ProblemOptions &options,
             const std::string &path) {
   Profile planned = profile;
@@ -231,7 +231,7 @@ Cost costOf(const Plan &plan, const Profile &profile, const ProblemOptions &opti
     if (kept.empty())
       throw Error("'" + path + "' gives layer '" + layer.layer + "' " + codecLabel(entry->codec) +
                   ", which the profile did not measure");
-    // A problem of one choice: exact in name, so that it is a candidate of all layers.
+    // Each layer has one choice. It gets the name of the uncompressed codec, which is the reference below.
     kept[0].codec = kExact;
     kept[0].squaredError *= scaleOf(layer.kind);
     layer.candidates = std::move(kept);
@@ -259,7 +259,7 @@ void runSimulate(const Options &options) {
         add(1, cgx::plot::bytesText(made.bytes));
         add(2, cgx::plot::format("%.4g", made.error));
       }
-      // Whatever is not communication goes on until the step's own work is done.
+      // The step takes at least the time of its own computation.
       add(3 + i, durationText(std::max(made.seconds, profile.computeSeconds)));
     }
   };

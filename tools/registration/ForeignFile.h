@@ -15,7 +15,8 @@
 
 namespace cgx {
 
-/// What bytes are by which they begin, such as "a safetensors file"; nothing for what may be a module.
+/// Returns the kind of a file by its first bytes, such as "a safetensors file"; nothing for bytes that may be
+/// a module.
 std::optional<std::string> nameForeignFile(llvm::StringRef bytes);
 
 } // namespace cgx

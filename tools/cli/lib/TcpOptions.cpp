@@ -54,7 +54,7 @@ void addTcpOptions(CLI::App &app) {
   add("--tls-ca", "CGX_TCP_TLS_CA", "FILE.pem", "The authority that signs for this job alone");
 }
 
-/// Where nothing is yet, and where nobody can have put anything: the name cannot be guessed.
+/// Returns an unused path that no one else can have used, because the name cannot be guessed.
 static std::string unusedPath() {
   const std::string folder = TemporaryFolder::parent();
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
@@ -77,8 +77,8 @@ OwnRendezvous::~OwnRendezvous() {
   if (path.empty())
     return;
   ::unsetenv(kRendezvous);
-  // There still if rank 0 was killed before all had come, and with its process behind it if that was while it
-  // wrote.
+  // The file still exists if rank 0 was killed before all ranks came; if that was while it wrote, the name
+  // ends with its process number.
   const std::filesystem::path own(path);
   const std::string unfinished = own.filename().string() + ".";
   std::error_code ignored;

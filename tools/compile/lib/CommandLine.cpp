@@ -88,7 +88,7 @@ static std::vector<std::string> findLibraryFolders(const char *program) {
   llvm::SmallString<128> own(prefix), beside(llvm::sys::path::parent_path(prefix));
   llvm::sys::path::append(own, "lib");
   std::vector<std::string> folders = {std::string(own)};
-  // As wheels have it: the runtime is in the package of another one.
+  // In a wheel the runtime is in another package.
   llvm::sys::path::append(beside, "cgx_core", "lib");
   if (llvm::sys::fs::exists(beside + "/libcgx_runtime.so"))
     folders.emplace_back(beside);
@@ -150,7 +150,7 @@ static int runTool(int argc, char **argv) {
 
 int cgx_compile_main(int argc, char **argv) {
   cgx::expectCrashes();
-  llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
+  llvm::InitLLVM init(argc, argv); // the common handlers of all programs replace its handlers
   cgx::prepareLlvmProcess("cgx-compile");
   return cgx::cli::runProgram("cgx-compile", [&] { return runTool(argc, argv); });
 }

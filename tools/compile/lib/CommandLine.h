@@ -8,8 +8,8 @@
 #ifndef CGX_TOOLS_COMPILE_COMMANDLINE_H
 #define CGX_TOOLS_COMPILE_COMMANDLINE_H
 
-/// The whole of cgx-compile, and its exit status. In a wheel it is in the library that cgx-run loads, so that
-/// LLVM is there once.
+/// Runs cgx-compile and returns its exit status. In a wheel this function is in the library that cgx-run
+/// loads, so that LLVM is included once.
 extern "C" int cgx_compile_main(int argc, char **argv);
 
 #endif // CGX_TOOLS_COMPILE_COMMANDLINE_H

@@ -12,7 +12,7 @@
 
 namespace cgx::plot {
 
-/// A Markdown table with a line for each run; columns that no run fills are left out.
+/// Returns a Markdown table with a row per run. Columns that no run fills are left out.
 std::string makeTable(const std::vector<Run> &runs);
 
 } // namespace cgx::plot

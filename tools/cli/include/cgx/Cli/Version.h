@@ -13,7 +13,8 @@
 
 namespace cgx::cli {
 
-/// One line: "0.1.0 (git 1a2b3c4), LLVM 22.1.8, CUDA 13.0.48, MPI, NCCL"; what the build lacks is not named.
+/// Returns one line: "0.1.0 (git 1a2b3c4), LLVM 22.1.8, CUDA 13.0.48, MPI, NCCL". It leaves out what the
+/// build lacks.
 std::string version();
 
 } // namespace cgx::cli

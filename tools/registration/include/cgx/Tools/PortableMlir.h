@@ -19,18 +19,19 @@ class DialectRegistry;
 
 namespace cgx {
 
-/// Adds the dialects of MLIR that steps are made of or lowered to, with what bufferization, tiling, inlining,
-/// sharding and the conversion to the LLVM dialect need to know of them: all but those of processors, GPUs
-/// and other machines.
+/// Adds the dialects of MLIR that steps consist of or are lowered to, with the interfaces that bufferization,
+/// tiling, inlining, sharding and the conversion to the LLVM dialect need. Dialects for particular
+/// processors, GPUs and other machines are left out.
 void registerPortableDialects(mlir::DialectRegistry &registry);
 
 /// Registers the passes of MLIR on these dialects.
 void registerPortablePasses();
 
-/// What developers' programs offer of MLIR: all dialects, or in a self-contained build the portable ones.
+/// Adds the dialects that programs for developers offer: all of MLIR, or in a self-contained build the
+/// portable ones.
 void registerOfferedDialects(mlir::DialectRegistry &registry);
 
-/// The same of passes.
+/// Registers the passes that programs for developers offer, by that rule.
 void registerOfferedPasses();
 
 } // namespace cgx
