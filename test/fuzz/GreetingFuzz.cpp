@@ -31,7 +31,7 @@ void expectReason(const Status &status) {
     __builtin_trap();
 }
 
-/// Fills what is to be read next, some of it, from the input.
+/// Fills some of the bytes that are to be read next from the input.
 uint64_t fill(Bytes &input, std::span<std::byte> room) {
   const size_t count = std::min<size_t>(room.size(), 1 + input.take<uint8_t>());
   for (std::byte &byte : room.first(count))
@@ -45,7 +45,7 @@ void greet(Bytes &input) {
   own.rank = 1;
   own.ranks = 3;
   Greeting greeting(role, own, hashOf("a key that the input does not know"));
-  if (input.take<uint8_t>() % 2) { // a sound hello, so that what follows is reached
+  if (input.take<uint8_t>() % 2) { // a valid hello, so that the code after it is reached
     Hello other = own;
     other.isComplete = input.take<uint8_t>();
     other.rank = input.take<uint32_t>();
