@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t ranks = 3;
 constexpr uint64_t elements = 12, part = elements / ranks;
 
-/// Computed without Expected: what each collective gives this rank.
+/// Computes, without Expected, the results of this rank.
 std::vector<float> resultsOf(const std::string &collective, uint32_t rank) {
   std::vector<float> sums(elements), all, exchanged;
   for (uint32_t from = 0; from < ranks; ++from)

@@ -49,7 +49,7 @@ TEST_F(CacheTest, IsTheFolderThatWasLookedAtWhateverIsAtItsName) {
   std::optional<Cache> ours = open();
   ASSERT_TRUE(ours);
   ours->store(key, {.files = {"ours"}, .manifest = "{}"});
-  // Whoever owns a folder above it may do this between the look and the load.
+  // The owner of a parent folder may do this between the check and the load.
   fs::rename(folder / "cache", folder / "elsewhere");
   std::optional<Cache> theirs = open();
   ASSERT_TRUE(theirs);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// $TMPDIR while this is there.
+/// A scope with its own $TMPDIR.
 class TemporaryFiles {
 public:
   explicit TemporaryFiles(const std::string &folder) {

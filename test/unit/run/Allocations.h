@@ -12,7 +12,7 @@
 
 namespace cgx::run {
 
-/// All bytes that were ever taken: a measure of work that no busy machine changes.
+/// Returns the bytes of all allocations so far, which measure work independently of the machine's load.
 uint64_t allocatedBytes();
 
 } // namespace cgx::run

@@ -43,7 +43,7 @@ std::string refusal(const Json &text) {
   }
 }
 
-/// Changes what stands at a JSON pointer.
+/// Replaces the value at a JSON pointer.
 Json with(const char *pointer, Json replacement) {
   Json text = good();
   text[Json::json_pointer(pointer)] = std::move(replacement);

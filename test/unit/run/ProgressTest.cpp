@@ -24,7 +24,7 @@ TEST(Progress, LogsHaveFewerLinesTheLongerARunTakesAndTerminalsOneASecond) {
     EXPECT_GE(pauseBetweenLines(age, false), last);
     last = pauseBetweenLines(age, false);
   }
-  EXPECT_LE(last, 60s); // a job that is killed without a word is missed within a minute
+  EXPECT_LE(last, 60s); // a log that ends without a message shows within a minute that the job was killed
 }
 
 TEST(Progress, TimesReadAsPeopleWriteThem) {

@@ -16,7 +16,8 @@ using namespace cgx::run;
 
 namespace {
 
-/// One argument, one result that neither feeds nor updates it, and one gradient that travels exactly.
+/// Returns a program with one argument, one result that neither feeds nor updates it, and one uncompressed
+/// gradient.
 Manifest plain() {
   Manifest manifest;
   manifest.ranks = 4;

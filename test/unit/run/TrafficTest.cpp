@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint64_t kElements = 1024;
 
-/// Two groups, in an order of their own, of four and of two ranks; rank 6 is in none.
+/// Returns a collective with two groups of four and two ranks, in an order of their own. Rank 6 is in no
+/// group.
 Collective collectiveOf(uint32_t kind) {
   Collective collective;
   collective.kind = kind;

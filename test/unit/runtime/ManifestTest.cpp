@@ -76,7 +76,7 @@ TEST(CodecTable, APlanChangesTheCollectivesThatItNamesAndNoOther) {
   EXPECT_EQ(reduced->operands[0].codec.bits, 2u) << "the program stays where it is";
   EXPECT_FALSE(codecs.isAsCompiled(index));
 
-  // What was made for a collective stays good while its codecs do.
+  // Data that was made for a collective stays valid while its codecs do.
   codecs.adopt(same);
   EXPECT_EQ(codecs.epoch(), 2u);
   EXPECT_EQ(codecs.epochOf(index), 1u);

@@ -36,10 +36,10 @@ std::string manifestOf(const OperandSpec &operand, const Json &more = {{"reducti
   return manifestText(2, {collectiveJson(0, kind, everybody(2), {operand}, more)});
 }
 
-/// One step of two ranks, in which `body(context)` does what a program would; returns its first error.
+/// Runs one step of two ranks, in which `body(context)` does what a program would. Returns the first error.
 std::string runStep(const std::string &manifest, const std::function<void(cgx_context *)> &body) {
   std::string job = uniqueJob(), message;
-  std::barrier begun(2); // the first error ends the job, so that the other rank could not begin
+  std::barrier begun(2); // the first error ends the job, and the other rank must have begun by then
   runThreads(2, [&](uint32_t rank) {
     ContextPtr context;
     ContextSpec spec{.job = job, .rank = rank, .ranks = 2, .manifest = manifest};
@@ -164,7 +164,7 @@ TEST(ProvideTest, WhereNothingIsLentTheCodecIsRefused) {
             std::string::npos);
 }
 
-// A profile measures codecs on gradients alone.
+// A profile measures codecs on the gradients alone, without the optimizer's tensors.
 TEST(ProvideTest, IsNoCandidateOfProfilesAndNoCodecOfPlansForOtherPrograms) {
   const std::string job = uniqueJob(),
                     manifest = manifestOf({.shape = {kElements}, .codec = quantize(4, 128)});
