@@ -1,4 +1,4 @@
-//===-- AddressSpace.cpp - Whether a limit leaves room to train -*- C++ -*-===//
+//===-- AddressSpace.cpp - Check of the limit on addresses ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Agreement.cpp - What all ranks of a job must have alike -*- C++ -*-===//
+//===-- Agreement.cpp - Facts that all ranks have in common -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Blocks.cpp - How ranks share a tensor -------------------*- C++ -*-===//
+//===-- Blocks.cpp - Blocks of a tensor -------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

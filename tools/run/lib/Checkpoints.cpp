@@ -1,4 +1,4 @@
-//===-- Checkpoints.cpp - What a run keeps, and where -----------*- C++ -*-===//
+//===-- Checkpoints.cpp - Checkpoints of a run ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- CodecSchedule.cpp - Which codec an operand had, and for how long -*- C++ -*-===//
+//===-- CodecSchedule.cpp - Codecs of an operand over time ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- CodecState.cpp - What codecs remember, in files ---------*- C++ -*-===//
+//===-- CodecState.cpp - State of codecs in checkpoints ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Elastic.cpp - A job whose ranks may die and join --------*- C++ -*-===//
+//===-- Elastic.cpp - Job whose ranks may die and join ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each membership is a job of its own: a program for its number of ranks, processes, a name that no other
-// has, so that a straggler of the one before cannot take part. Between two of them the state is a checkpoint,
-// made of what the ranks that are left had between two outer steps.
+// Each membership is a job of its own, with a program for its number of ranks, its own processes,
+// and a unique name, so that a late rank of the membership before cannot take part. Between two
+// memberships the state is a checkpoint, made of the state that the remaining ranks had between
+// two outer steps.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- ElementType.cpp - What arguments and results hold -------*- C++ -*-===//
+//===-- ElementType.cpp - Element types of arguments and results -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

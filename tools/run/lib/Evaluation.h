@@ -1,4 +1,4 @@
-//===-- Evaluation.h - What a state is worth on other samples ---*- C++ -*-===//
+//===-- Evaluation.h - Evaluation of a state on other samples ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

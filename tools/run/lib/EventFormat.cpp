@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A file is a sequence of records: the length of a message (u64), a checksum of the
-// length, the message (event.proto), a checksum of it. Checksums are CRC-32C, masked so
-// that one of bytes with checksums in them is none of its own. Little-endian.
+// A file is a sequence of records: the length of a message (u64), a checksum of the length, the
+// message (event.proto), a checksum of the message. Checksums are CRC-32C, masked so that a
+// checksum of bytes that contain checksums differs from these. Everything is little-endian.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- FileSystem.cpp - Whole files, in and out ----------------*- C++ -*-===//
+//===-- FileSystem.cpp - Reading and writing whole files --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Finite.cpp - Whether numbers are numbers ----------------*- C++ -*-===//
+//===-- Finite.cpp - Test for NaN and infinity ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

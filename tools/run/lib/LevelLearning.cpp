@@ -1,4 +1,4 @@
-//===-- LevelLearning.cpp - When levels are learned, and of what -*- C++ -*-===//
+//===-- LevelLearning.cpp - Steps after which levels are learned -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

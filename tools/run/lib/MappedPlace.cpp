@@ -1,4 +1,4 @@
-//===-- MappedPlace.cpp - Which file an address is of -----------*- C++ -*-===//
+//===-- MappedPlace.cpp - Addresses of a mapped file ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Meeting.cpp - When ranks ask each other whether to go on -*- C++ -*-===//
+//===-- Meeting.cpp - Regular exchange on ending the run --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Meeting.h - When ranks ask each other whether to go on --*- C++ -*-===//
+//===-- Meeting.h - Regular exchange on ending the run ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A signal reaches ranks at different moments, but all must end after the same step. So
-// they meet about ten times a second: how many steps that are follows from what they
-// tell each other, and is the same on all.
+// A signal reaches ranks at different moments, but all must end after the same step. So they
+// exchange their state about ten times per second. The number of steps in between follows from
+// the values that they exchange, and is equal on all ranks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_LIB_MEETING_H

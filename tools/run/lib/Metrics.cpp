@@ -1,4 +1,4 @@
-//===-- Metrics.cpp - What a run measures, as it happens --------*- C++ -*-===//
+//===-- Metrics.cpp - Metrics of a run, step by step ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

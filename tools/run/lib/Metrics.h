@@ -1,4 +1,4 @@
-//===-- Metrics.h - What a run measures, as it happens ----------*- C++ -*-===//
+//===-- Metrics.h - Metrics of a run, step by step --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A record for each step, written when the step has ended, in the format that the name of
-// the file asks for. A run that goes on from a checkpoint goes on in its file, from its
-// step on.
+// A record per step, written when the step has ended, in the format that the name of the file
+// implies. A run that continues from a checkpoint also continues its file, from that step on.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_LIB_METRICS_H

@@ -1,4 +1,4 @@
-//===-- MetricsFormat.cpp - JSON lines and columns --------------*- C++ -*-===//
+//===-- MetricsFormat.cpp - JSON lines and CSV columns ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- MetricsFormat.h - How metrics stand in a file -----------*- C++ -*-===//
+//===-- MetricsFormat.h - Formats of metrics files --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- OutcomeStream.cpp - Outcomes between processes ----------*- C++ -*-===//
+//===-- OutcomeStream.cpp - Sending outcomes between processes --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

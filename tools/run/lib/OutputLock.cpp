@@ -1,4 +1,4 @@
-//===-- OutputLock.cpp - One run for each output ----------------*- C++ -*-===//
+//===-- OutputLock.cpp - Lock of an output ----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Planning.cpp - When codecs are measured and changed -*- C++ -*-===//
+//===-- Planning.cpp - Steps that are profiled and change codecs -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

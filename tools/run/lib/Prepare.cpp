@@ -1,4 +1,4 @@
-//===-- Prepare.cpp - From a command line to a job --------------*- C++ -*-===//
+//===-- Prepare.cpp - Making a job from a command line ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 #include "cgx/run/Error.h"
 #include "cgx/run/Members.h"
 #include "cgx/run/Options.h"
-#include "cgx/run/Purpose.h"
+#include "cgx/run/TrainingCheck.h"
 #include "cgx/run/TreePath.h"
 
 #include <algorithm>

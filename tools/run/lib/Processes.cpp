@@ -1,4 +1,4 @@
-//===-- Processes.cpp - One process a rank ----------------------*- C++ -*-===//
+//===-- Processes.cpp - One process per rank --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

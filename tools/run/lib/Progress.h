@@ -1,4 +1,4 @@
-//===-- Progress.h - Lines for who waits ------------------------*- C++ -*-===//
+//===-- Progress.h - Printed progress of a run ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

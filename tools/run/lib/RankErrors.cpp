@@ -1,4 +1,4 @@
-//===-- RankErrors.cpp - What went wrong, the cause first -------*- C++ -*-===//
+//===-- RankErrors.cpp - Errors of ranks, the cause first -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

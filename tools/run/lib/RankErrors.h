@@ -1,4 +1,4 @@
-//===-- RankErrors.h - What went wrong, the cause first ---------*- C++ -*-===//
+//===-- RankErrors.h - Errors of ranks, the cause first ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Report.cpp - What a run amounts to ----------------------*- C++ -*-===//
+//===-- Report.cpp - Report of a run ----------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- StopSignals.h - Being asked to stop ---------------------*- C++ -*-===//
+//===-- StopSignals.h - Signals that ask a run to stop ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Threads.cpp - One thread a rank -------------------------*- C++ -*-===//
+//===-- Threads.cpp - One thread per rank -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What leaves a rank in one step, from the manifest alone. The run compares it
-// with what the transport counted.
+// Computes from the manifest alone how many bytes leave a rank in one step. The run compares them
+// with those that the transport counted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_LIB_TRAFFIC_H

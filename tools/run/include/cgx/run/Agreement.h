@@ -1,4 +1,4 @@
-//===-- cgx/run/Agreement.h - What all ranks must have alike ----*- C++ -*-===//
+//===-- cgx/run/Agreement.h - Facts that all ranks have in common -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks that are started one by one may get different command lines and files.
-// The runtime compares one number of all of it. Where that differs, the ranks
-// meet once more, tell each other the values, and say which differ.
+// Ranks that are started one by one may get different command lines and files. The runtime
+// compares one digest of everything. If it differs, the ranks connect once more, exchange the
+// values, and report which differ.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_AGREEMENT_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/Batches.h - Which samples a step takes ----------*- C++ -*-===//
+//===-- cgx/run/Batches.h - Order of samples --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Step k takes the samples [k B, (k + 1) B) of the data file, B being the global
-// batch, and each rank its block of them. A pass over the data (epoch) is made of
-// whole batches: samples at the end that fill none are left out. With shuffling
-// every epoch has an order of its own, which follows from the seed alone: all
-// ranks, machines and resumed runs agree on it.
+// Step k takes the samples [k B, (k + 1) B) of the data file, where B is the global batch, and
+// each rank takes its block of them. A pass over the data (epoch) consists of whole batches;
+// samples at the end that fill none are left out. With shuffling, every epoch has an order of its
+// own, which follows from the seed alone, so that all ranks, machines and resumed runs agree on
+// it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_BATCHES_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/Bindings.h - Where each argument comes from -----*- C++ -*-===//
+//===-- cgx/run/Bindings.h - Input of each argument -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ties every argument of the program to a tensor of the state file, to the
-// samples of the data file, or to a value of the command line, and checks that
-// it fits. All that does not fit is reported at once.
+// Binds every argument of the program to a tensor of the state file, to the samples of the data
+// file, or to a value of the command line, and checks that it fits. All errors are reported at
+// once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_BINDINGS_H

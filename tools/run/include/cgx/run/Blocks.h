@@ -1,4 +1,4 @@
-//===-- cgx/run/Blocks.h - How ranks share a tensor -------------*- C++ -*-===//
+//===-- cgx/run/Blocks.h - Blocks of a tensor -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which block of a global tensor a rank holds, and copies between the two. Mesh
-// axes that split no dimension replicate: their ranks hold the same block.
+// Computes which block of a global tensor a rank holds, and copies between the two.
+// Mesh axes that split no dimension replicate: their ranks hold equal blocks.
 //
 //     mesh data=2, model=2; sharding [["model"], []] of a 4 x 3 tensor
 //

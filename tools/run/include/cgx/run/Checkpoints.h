@@ -1,4 +1,4 @@
-//===-- Checkpoints.h - What a run keeps, and where -------------*- C++ -*-===//
+//===-- Checkpoints.h - Checkpoints of a run --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,22 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A checkpoint is a state file (Safetensors.h) with what codecs remember and, as
-// metadata, where the run was and what it was given:
+// A checkpoint is a state file (Safetensors.h) with the state of codecs and, as
+// metadata, the progress and the inputs of the run:
 //
-//     cgx.steps, cgx.seed, cgx.program, cgx.plan    as before
-//     cgx.run                                       the run: equal in all that go on from one start
+//     cgx.steps, cgx.seed, cgx.program, cgx.plan    as resumed
+//     cgx.run                                       the run: equal in all that resume one start
 //     cgx.data, cgx.shuffle, cgx.pad_last,
-//     cgx.global_batch                              of the samples
-//     cgx.batches                                   of this size up to here, where steps had others
-//     cgx.metrics                                   JSON, by name: the values that it is judged by
-//     cgx.digest                                    of all tensors and all the above, so that damage shows
-//     cgx.disagreement, cgx.not_finite              why no run may go on from it
+//     cgx.global_batch                              describe the samples
+//     cgx.batches                                   batches of this size up to here, if earlier ones had
+//     another cgx.metrics                                   JSON, by name: the values that it is compared by
+//     cgx.digest                                    a digest of all tensors and the above, which shows damage
+//     cgx.disagreement, cgx.not_finite              why no run may resume from it
 //
 // In a folder every checkpoint is a file of its own, step-000000001000.safetensors, and
-// best.safetensors is a link to the best. A folder is one run's: checkSavingFolder refuses
-// another one, and no run removes what is not its own. What a file is, it says itself
-// (cgx.run, cgx.steps); its name only tells that it is one.
+// best.safetensors is a link to the best. A folder belongs to one run: checkSavingFolder
+// rejects another one, and a run removes only its own files. The metadata identifies a
+// file (cgx.run, cgx.steps); its name only says that it is a checkpoint.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_CHECKPOINTS_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/CodecSchedule.h - Which codec an operand had, and for how long -*- C++ -*-===//
+//===-- cgx/run/CodecSchedule.h - Codecs of an operand over time -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- cgx/run/CodecState.h - What codecs remember, in files ---*- C++ -*-===//
+//===-- cgx/run/CodecState.h - State of codecs in checkpoints ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A checkpoint holds, beside the state of the program, what the runtime's codecs
-// remember (residuals of error feedback): one tensor for each rank and piece, named
-// `cgx.codec_state/rank3/<name that the runtime gives it>`.
+// A checkpoint holds, beside the state of the program, the state of the runtime's codecs
+// (residuals of error feedback): one tensor per rank and part, named `cgx.codec_state/rank3/<name
+// that the runtime gives it>`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_CODECSTATE_H

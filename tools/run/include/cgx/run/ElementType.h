@@ -1,4 +1,4 @@
-//===-- cgx/run/ElementType.h - What arguments and results hold -*- C++ -*-===//
+//===-- cgx/run/ElementType.h - Element types of arguments and results -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Arguments and results of a step have the element types that collectives carry
-// and narrower ones, a byte each, that only the step itself computes with. Files
-// hold the narrower ones by their names where safetensors has one, else integers
-// as I8 and U8, and floats as their bits in U8.
+// Arguments and results of a step have the element types of collectives, and narrower ones of a
+// byte each that only the step computes with. Files hold a narrower type under its name where
+// safetensors has one; otherwise integers are I8 and U8, and floats are their bits in U8.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_ELEMENTTYPE_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/FileSystem.h - Whole files, in and out ----------*- C++ -*-===//
+//===-- cgx/run/FileSystem.h - Reading and writing whole files --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

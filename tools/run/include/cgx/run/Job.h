@@ -1,4 +1,4 @@
-//===-- cgx/run/Job.h - What the ranks of a run do --------------*- C++ -*-===//
+//===-- cgx/run/Job.h - Work of the ranks of a run --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A Job is what all ranks share: program, inputs, how many steps. An Outcome is
-// what one rank brings back. Between the two stands runRank, the training loop.
+// A Job is the part that all ranks share: program, inputs, number of steps. An Outcome is the
+// result of one rank. runRank, the training loop, makes one from the other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_JOB_H

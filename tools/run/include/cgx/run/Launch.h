@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Three ways to run the ranks of a job. Each returns the outcomes of all ranks,
-// or throws one Error that names every rank that failed and why, causes before
-// consequences.
+// There are four ways to run the ranks of a job. Each returns the outcomes of all ranks, or
+// throws one Error that names every rank that failed and why, causes before consequences.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_LAUNCH_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/Manifest.h - What a compiled program says of itself ---*- C++ -*-===//
+//===-- cgx/run/Manifest.h - Manifest of a compiled program -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The JSON text `cgx_program_manifest` of a compiled step as a structure: its
-// mesh, arguments, results (with the argument that each feeds in the next step)
-// and collectives.
+// A structure for the JSON text `cgx_program_manifest` of a compiled step: its mesh, arguments,
+// results (with the argument that each feeds in the next step) and collectives.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_MANIFEST_H

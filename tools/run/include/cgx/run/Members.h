@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Between two outer steps of local training every rank has parameters of its own,
-// and nobody can go on for a rank that is gone. Right behind an outer step, at a
-// boundary, all have the same parameters, anchors and outer momentum, so that any
-// number of ranks can go on: each from a rank of before, its predecessor, whose
-// state of the inner optimizer it takes. A new one has the predecessor of another.
+// Between two outer steps of local training every rank has parameters of its own, so no other can
+// take the place of a rank that is gone. Right after an outer step, at a boundary, all have equal
+// parameters, anchors and outer momentum, so any number of ranks can continue. Each continues
+// from an earlier rank, its predecessor, and takes over that rank's state of the inner optimizer.
+// A new rank has the same predecessor as another one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_MEMBERS_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/OutcomeStream.h - Outcomes between processes ----*- C++ -*-===//
+//===-- cgx/run/OutcomeStream.h - Sending outcomes between processes -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How a rank hands its outcome to the process that writes the report: over a
-// pipe or a socket, once, then end of file. An end of file before that means
-// that the rank died.
+// A rank sends its outcome once, over a pipe or a socket, to the process that writes the report,
+// and then ends the stream. If the stream ends before that, the rank has died.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_OUTCOMESTREAM_H

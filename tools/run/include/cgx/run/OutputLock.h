@@ -1,4 +1,4 @@
-//===-- cgx/run/OutputLock.h - One run for each output ----------*- C++ -*-===//
+//===-- cgx/run/OutputLock.h - Lock of an output ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of two runs that write one file, or save into one folder, one would be lost without a
-// word. A lock is a file that the kernel holds for this process and the ranks that it
-// started, and lets go when the last of them ends, however that comes about: ck/.lock for a
-// folder, .trained.safetensors.lock beside a file. What a killed run leaves of it locks
-// nothing.
+// If two runs wrote one file, or saved into one folder, one result would be lost silently. A lock
+// is a file that the kernel holds for this process and the ranks that it started, and releases
+// when the last of them ends, in whatever way: ck/.lock for a folder, .trained.safetensors.lock
+// beside a file. The lock file of a killed run locks nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_OUTPUTLOCK_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/Planning.h - When codecs are measured and changed -*- C++ -*-===//
+//===-- cgx/run/Planning.h - Steps that are profiled and change codecs -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which steps are profiled and after which of them codecs change, by numbers of steps that
-// a resumed run counts on: it changes codecs where the run that it goes on from would have.
+// The rules by which steps are profiled and codecs change. They count steps of the whole
+// training, so that a resumed run changes codecs where the run that it resumes would have.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_PLANNING_H

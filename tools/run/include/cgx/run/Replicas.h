@@ -1,4 +1,4 @@
-//===-- Replicas.h - Do ranks agree on what they share -----------*- C++ -*-===//
+//===-- Replicas.h - Agreement of ranks on shared state ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks that hold the same block of a state tensor must hold the same bits, after every step. A step that
-// breaks this (a gradient that was reduced along one mesh axis and not along the other) trains several models
-// that drift apart. So ranks compare digests after the first step, and again each time that the run is twice
-// as long, or 1024 steps longer.
+// Ranks that hold the same block of a state tensor must hold equal bits after every step. A step that breaks
+// this (a gradient that was reduced along one mesh axis and not along the other) trains several models that
+// drift apart. So ranks compare digests after the first step, and again whenever the run is twice as long, or
+// 1024 steps longer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_REPLICAS_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/Report.h - What a run amounts to ----------------*- C++ -*-===//
+//===-- cgx/run/Report.h - Report of a run ----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -12,8 +12,8 @@
 //     {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...,
 //      "__metadata__": {"key": "value"}}
 //
-// and the tensors one behind the other, without holes. A file is untrusted: it
-// is checked completely before the first view of it is given out.
+// and the tensors one after the other, without holes. A file is untrusted: it
+// is checked completely before the first view of it is returned.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_SAFETENSORS_H

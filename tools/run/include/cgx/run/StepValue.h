@@ -6,19 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What --set may say of an argument beside numbers. With t the number of the step:
+// The formulas that --set takes for an argument in place of numbers. t is the number of the step:
 //
-//   @step                          t; of a random key (u32[2] of threefry, u32[4] of rbg),
-//   fold_in(SEED,@step) with
-//                                  the SEED of --seed
-//   key(S)                         jax.random.key(S): the words S >> 32 and S mod 2^32, for rbg twice
-//   fold_in(S,@step)               jax.random.fold_in(jax.random.key(S), t)
-//   linear(A,B,N)                  optax.linear_schedule(A, B, N):  A + (B - A) min(t / N, 1)
-//   cosine(A,N[,F])                optax.cosine_decay_schedule(A, N, F):  A ((1 - F) (1 + cos(pi min(t / N,
-//   1))) / 2 + F) exponential(A,N,R)             optax.exponential_decay(A, N, R):  A R^(t / N)
-//   warmup_cosine(A,P,W,N[,E])     optax.warmup_cosine_decay_schedule(A, P, W, N, E): linear from A to P in W
-//   steps,
-//                                  then by a cosine to E at step N
+//   @step                       t; for a random key (u32[2] of threefry, u32[4] of rbg),
+//                               fold_in(SEED,@step) with the SEED of --seed
+//   key(S)                      jax.random.key(S): the words S >> 32 and S mod 2^32, for rbg twice
+//   fold_in(S,@step)            jax.random.fold_in(jax.random.key(S), t)
+//   linear(A,B,N)               optax.linear_schedule(A, B, N): A + (B - A) min(t / N, 1)
+//   cosine(A,N[,F])             optax.cosine_decay_schedule(A, N, F):
+//                               A ((1 - F) (1 + cos(pi min(t / N, 1))) / 2 + F)
+//   exponential(A,N,R)          optax.exponential_decay(A, N, R): A R^(t / N)
+//   warmup_cosine(A,P,W,N[,E])  optax.warmup_cosine_decay_schedule(A, P, W, N, E): linear from A
+//                               to P in W steps, then a cosine to E at step N
 //
 // Schedules are computed in f64 and rounded once to the argument's type.
 //

@@ -1,4 +1,4 @@
-//===-- cgx/run/Trace.h - One timeline of all ranks -------------*- C++ -*-===//
+//===-- cgx/run/Trace.h - Timeline of all ranks -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

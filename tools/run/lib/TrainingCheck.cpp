@@ -1,4 +1,4 @@
-//===-- Purpose.cpp - Whether a program trains and compresses ----*- C++ -*-===//
+//===-- TrainingCheck.cpp - Check that a program trains and compresses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/run/Purpose.h"
+#include "cgx/run/TrainingCheck.h"
 
 #include "cgx/run/Error.h"
 

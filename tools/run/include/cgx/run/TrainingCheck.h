@@ -1,4 +1,4 @@
-//===-- cgx/run/Purpose.h - Whether a program trains and compresses ---*- C++ -*-===//
+//===-- cgx/run/TrainingCheck.h - Check that a program trains and compresses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A run that trains nothing, or compresses nothing, ends like any other. Whoever
-// wanted it to is told before the first step.
+// A run that trains nothing, or compresses nothing, ends like any other. The user is told before
+// the first step.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUN_PURPOSE_H
-#define CGX_RUN_PURPOSE_H
+#ifndef CGX_RUN_TRAININGCHECK_H
+#define CGX_RUN_TRAININGCHECK_H
 
 #include "cgx/run/Manifest.h"
 
@@ -30,4 +30,4 @@ std::vector<std::string> describeOmissions(const Manifest &manifest, bool plans)
 
 } // namespace cgx::run
 
-#endif // CGX_RUN_PURPOSE_H
+#endif // CGX_RUN_TRAININGCHECK_H

@@ -1,4 +1,4 @@
-//===-- Member.cpp - One rank of a job started elsewhere --------*- C++ -*-===//
+//===-- LaunchedRank.cpp - One rank of a job started elsewhere --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks meet over a Unix socket in the abstract namespace: its name needs no
-// folder that they share, and nothing is left behind when they die.
+// Ranks connect over a Unix socket in the abstract namespace: its name needs no common folder,
+// and nothing is left behind when they die.
 //
 //===----------------------------------------------------------------------===//
 

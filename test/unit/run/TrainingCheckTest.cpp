@@ -1,4 +1,4 @@
-//===-- PurposeTest.cpp - Whether a program trains and compresses -*- C++ -*-===//
+//===-- TrainingCheckTest.cpp - Check that a program trains and compresses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/run/Purpose.h"
+#include "cgx/run/TrainingCheck.h"
 
 #include "cgx/run/Error.h"
 
@@ -40,7 +40,7 @@ std::string refusal(const Manifest &manifest) {
   }
 }
 
-TEST(Purpose, AnUpdateThatNothingFeedsBackIsRefused) {
+TEST(TrainingCheck, AnUpdateThatNothingFeedsBackIsRefused) {
   Manifest manifest = plain();
   EXPECT_EQ(refusal(manifest), "");
   manifest.results[0].updates = 0;
@@ -50,7 +50,7 @@ TEST(Purpose, AnUpdateThatNothingFeedsBackIsRefused) {
   EXPECT_EQ(refusal(manifest), "");
 }
 
-TEST(Purpose, WhatIsNotDoneIsSaid) {
+TEST(TrainingCheck, WhatIsNotDoneIsSaid) {
   Manifest manifest = plain();
   std::vector<std::string> omissions = describeOmissions(manifest, /*plans=*/false);
   ASSERT_EQ(omissions.size(), 2u);
