@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tests many times, in random order and under changing load. A single failure is a fault, of the test or of the
-product.
+"""Runs tests many times, in random order and under changing load. Each failure is a fault, of test or product.
 
     test/suite/soak.py runtime-only release --rounds 20 --match 'tcp|fault' --in all
 

@@ -28,9 +28,9 @@ class Case(typing.NamedTuple):
     make: typing.Callable
     layers: dict
     check_vma: bool
-    specs: dict  # of the state's entries that are not replicated
-    exact: set  # layers that stay exact although their kind is to be compressed
-    also: set = frozenset()  # (layer, kind) of what else travels, where one layer has several kinds
+    specs: dict  # for the state's entries that are not replicated
+    exact: set  # layers that stay uncompressed although their kind is to be compressed
+    also: set = frozenset()  # (layer, kind) of other collectives, where one layer has several kinds
 
 
 CASES = {}
@@ -44,7 +44,7 @@ def case(layers, *, check_vma=False, specs=None, exact=(), also=()):
 
 
 def whole_step(name):
-    """The step of a case as JAX runs it on RANKS devices, its state and its batch."""
+    """Returns the step of a case for JAX on RANKS devices, its state and its batch."""
     entry = CASES[name]
     local_step, state, batch = entry.make()
     mesh = models.mesh_of(jax.devices()[:RANKS], data=RANKS)
@@ -309,7 +309,7 @@ def hutchinson_sophia():
 
 @case({**GRADIENTS, **under("hessian", "other")})
 def hutchinson_sometimes():
-    """As above, in one step of ten."""
+    """Computes it in one step of ten."""
     def local_step(state, batch):
         loss, grads = mean(gradients_of(state["params"], batch))
         hessian = lax.cond(state["count"] % 10 == 0,
