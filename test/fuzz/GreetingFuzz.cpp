@@ -1,4 +1,4 @@
-//===-- test/fuzz/GreetingFuzz.cpp - What strangers say over TCP -*- C++ -*-===//
+//===-- test/fuzz/GreetingFuzz.cpp - Hostile input over TCP -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Whoever finds the port of a job may say anything: hellos and proofs, in pieces of any size. Who does not
-// know the key is never let in. Then notes, and what a file or a store says of where a job meets.
+// A stranger that finds the port of a job may send anything: hellos and proofs, in parts of any size. It is
+// never admitted without the key. The target then reads arbitrary liveness records, and rendezvous addresses
+// from a file or a store.
 //
 //===----------------------------------------------------------------------===//
 

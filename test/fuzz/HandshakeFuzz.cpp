@@ -1,4 +1,4 @@
-//===-- test/fuzz/HandshakeFuzz.cpp - What other ranks say at first -*- C++ -*-===//
+//===-- test/fuzz/HandshakeFuzz.cpp - First messages of other ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Messages of a rank that is of another build, of another job, or not of this program at all: identities, and
-// the sizes that go before what ranks gather.
+// The messages come from a rank of another build or job, or from another program: identities, and the sizes
+// that precede gathered data.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- test/fuzz/OutcomeFuzz.cpp - What a rank hands over at its end -*- C++ -*-===//
+//===-- test/fuzz/OutcomeFuzz.cpp - Outcomes that ranks send ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

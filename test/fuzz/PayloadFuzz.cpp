@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every codec that a manifest can name. A decoder must refuse the bytes or decode them, within the payload
-// and the output, on every instruction set of this machine alike; and it must decode what an encoder made of
-// them.
+// Covers every codec that a manifest can name. A decoder must reject the bytes or decode them, within the
+// payload and the output, and equally on every instruction set of this machine; and it must decode an
+// encoder's payload.
 
 #include "Bytes.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads it with the dialects of cgx, verifies it, prints it and reads that again; then compresses it, and
-// lowers it to LLVM. Whatever is refused has a reason. ProgramMutations.cpp makes the programs.
+// Reads a text with the dialects of cgx, verifies it, prints it and reads that again; then compresses it, and
+// lowers it to LLVM. Every rejection has a reason. ProgramMutations.cpp makes the programs.
 
 #include "Bytes.h"
 

@@ -1,4 +1,4 @@
-//===-- test/fuzz/ProgramMutations.cpp - Programs that are a little wrong -*- C++ -*-===//
+//===-- test/fuzz/ProgramMutations.cpp - Programs with small mistakes -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Changes the text of a module where a person or another program would: numbers, shapes, element types,
-// operands, ops, attributes. What comes out mostly parses, and is then for verifiers and passes to refuse.
-// libFuzzer and Mutate.cpp call it.
+// Changes the text of a module where a person or another program would: numbers, shapes, element
+// types, operands, ops, attributes. Most results parse, and have to be rejected by verifiers and
+// passes. libFuzzer and Mutate.cpp call it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// The header of a segment is anything; then a rank talks over a sound segment, whose peer says anything and
-// overwrites anything.
+// First, the header of a segment is arbitrary. Then a rank communicates over a valid segment with a peer that
+// sends arbitrary messages and overwrites arbitrary bytes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `cgx run ...` becomes `cgx-run ...`, the program beside this one: the tools stay what
-// they are, and need be found only once.
+// `cgx run ...` becomes `cgx-run ...`, the program beside this one. The tools are unchanged, and
+// a user has to find only one command.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- Document.cpp - What a module says of its collectives --------------===//
+//===-- Document.cpp - Report about the collectives of a module -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The numbers are those of `--cgx-report`. Collectives of an exported step are imported first, in a copy:
-// each is marked at its location, by which its rows are found afterwards.
+// The numbers are those of `--cgx-report`. Collectives of an exported step are imported first, in
+// a copy, where each is marked at its location, by which its rows are found afterwards.
 //
 //===----------------------------------------------------------------------===//
 

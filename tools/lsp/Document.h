@@ -1,4 +1,4 @@
-//===-- Document.h - What a module says of its collectives ------*- C++ -*-===//
+//===-- Document.h - Report about the collectives of a module ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

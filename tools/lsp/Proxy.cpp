@@ -1,4 +1,4 @@
-//===-- Proxy.cpp - What stands between an editor and MLIR's server -------===//
+//===-- Proxy.cpp - Proxy between an editor and MLIR's server -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The library of MLIR's language server has no place where a dialect could add to hover or to completion. So
-// its answers are completed on their way back.
+// The library of MLIR's language server offers dialects no way to add to hover or completion. So
+// this proxy adds to its answers.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- Proxy.h - What stands between an editor and MLIR's server -*- C++ -*-===//
+//===-- Proxy.h - Proxy between an editor and MLIR's server -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Reference.cpp - What the reference says of an op ------------------===//
+//===-- Reference.cpp - Reference of an op --------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Reference.h - What the reference says of an op ----------*- C++ -*-===//
+//===-- Reference.h - Reference of an op ------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

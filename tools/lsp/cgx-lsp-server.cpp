@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an editor starts to get hover, definitions and errors in .mlir files that
-// use cgx, stablehlo or sdy. Speaks the Language Server Protocol on standard
-// input and output; point the editor's MLIR extension at this binary. MLIR's own
-// server answers; what cgx adds to its answers is in Proxy.cpp.
+// An editor starts this program to get hover, definitions and errors in .mlir files that use cgx,
+// stablehlo or sdy. It speaks the Language Server Protocol on standard input and output; point
+// the editor's MLIR extension at it. MLIR's own server answers; Proxy.cpp adds to its answers.
 //
 //===----------------------------------------------------------------------===//
 

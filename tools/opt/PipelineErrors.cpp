@@ -1,4 +1,4 @@
-//===-- PipelineErrors.cpp - What is wrong with a list of passes ----------===//
+//===-- PipelineErrors.cpp - Errors of a list of passes -------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

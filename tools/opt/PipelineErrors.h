@@ -1,4 +1,4 @@
-//===-- PipelineErrors.h - What is wrong with a list of passes --*- C++ -*-===//
+//===-- PipelineErrors.h - Errors of a list of passes -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- cgx-plan.cpp - Which codec for which layer -*- C++ -*-===//
+//===-- cgx-plan.cpp - Choosing a codec for each layer ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

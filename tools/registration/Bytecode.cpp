@@ -1,4 +1,4 @@
-//===-- Bytecode.cpp - modules in MLIR's bytecode -----------------*- C++ -*-===//
+//===-- Bytecode.cpp - Modules in MLIR's bytecode ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

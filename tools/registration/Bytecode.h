@@ -1,4 +1,4 @@
-//===-- Bytecode.h - modules in MLIR's bytecode -------------------*- C++ -*-===//
+//===-- Bytecode.h - Modules in MLIR's bytecode -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

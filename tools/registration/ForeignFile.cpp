@@ -1,4 +1,4 @@
-//===-- ForeignFile.cpp - what a file is that is no module -------*- C++ -*-===//
+//===-- ForeignFile.cpp - Kinds of files that are no modules ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

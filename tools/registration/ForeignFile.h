@@ -1,4 +1,4 @@
-//===-- ForeignFile.h - what a file is that is no module ---------*- C++ -*-===//
+//===-- ForeignFile.h - Kinds of files that are no modules ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

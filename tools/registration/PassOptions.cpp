@@ -1,4 +1,4 @@
-//===-- PassOptions.cpp - What a pass's options are called -------*- C++ -*-===//
+//===-- PassOptions.cpp - Names of a pass's options -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- SourceDepth.cpp - how deep text is nested -------*- C++ -*-===//
+//===-- SourceDepth.cpp - Nesting depth of text -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- SourceFile.cpp - files with modules ------------------------*- C++ -*-===//
+//===-- SourceFile.cpp - Files with modules ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

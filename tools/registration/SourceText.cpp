@@ -1,4 +1,4 @@
-//===-- SourceText.cpp - modules as other programs wrote them ------*- C++ -*-===//
+//===-- SourceText.cpp - Modules that other programs wrote ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

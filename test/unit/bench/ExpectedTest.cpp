@@ -1,4 +1,4 @@
-//===-- ExpectedTest.cpp - Wrong results of a benchmark are seen ----------===//
+//===-- ExpectedTest.cpp - Detecting wrong results of a benchmark ---------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- LinkLatenciesTest.cpp - The model takes as long as was measured ---===//
+//===-- LinkLatenciesTest.cpp - Fitting the model to measured times -------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

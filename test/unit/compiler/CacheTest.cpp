@@ -1,4 +1,4 @@
-//===-- CacheTest.cpp - Compiled steps that are kept -------------*- C++ -*-===//
+//===-- CacheTest.cpp - Safety of the cache ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of whom what is loaded is: the rest is test/integration/run/test_cache.py.
+// Tests who may own the files that are loaded. The rest is in test/integration/run/test_cache.py.
 //
 //===----------------------------------------------------------------------===//
 

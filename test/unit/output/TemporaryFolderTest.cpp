@@ -1,4 +1,4 @@
-//===-- TemporaryFolderTest.cpp - Of this user alone, and gone --*- C++ -*-===//
+//===-- TemporaryFolderTest.cpp - Private temporary folders -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- SolverTest.cpp - What all solvers promise -*- C++ -*-===//
+//===-- SolverTest.cpp - Properties of all solvers --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Allocations.h - What this program took from the heap -*- C++ -*-===//
+//===-- Allocations.h - Heap allocations of this program --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

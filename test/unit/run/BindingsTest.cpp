@@ -1,4 +1,4 @@
-//===-- BindingsTest.cpp - Where each argument comes from -*- C++ -*-===//
+//===-- BindingsTest.cpp - Input of each argument ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

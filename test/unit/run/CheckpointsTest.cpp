@@ -1,4 +1,4 @@
-//===-- CheckpointsTest.cpp - What tells that a checkpoint is whole -*- C++ -*-===//
+//===-- CheckpointsTest.cpp - Validity of a checkpoint ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- ManifestTest.cpp - What a compiled program says of itself -*- C++ -*-===//
+//===-- ManifestTest.cpp - Manifest of a compiled program -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- OutcomeTest.cpp - What ranks hand over is not trusted -*- C++ -*-===//
+//===-- OutcomeTest.cpp - Untrusted outcomes of ranks -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- ProgressTest.cpp - Lines for who waits ------------------*- C++ -*-===//
+//===-- ProgressTest.cpp - Printed progress of a run ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

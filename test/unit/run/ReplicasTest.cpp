@@ -1,4 +1,4 @@
-//===-- ReplicasTest.cpp - Do ranks agree on what they share -*- C++ -*-===//
+//===-- ReplicasTest.cpp - Agreement of ranks on shared state ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

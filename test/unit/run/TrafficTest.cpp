@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That what is counted from a schedule is what leaves a rank, the runtime's CollectiveTest shows for every
-// kind; here is who is in which group.
+// The runtime's CollectiveTest shows for every kind that the bytes of a schedule are those that leave a rank.
+// This file tests which ranks are in which group.
 
 #include "../../../tools/run/lib/Traffic.h"
 

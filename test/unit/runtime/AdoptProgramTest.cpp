@@ -1,4 +1,4 @@
-//===-- AdoptProgramTest.cpp - Ranks that go on with another program -*- C++ -*-===//
+//===-- AdoptProgramTest.cpp - Ranks that continue with another program -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Layers that travel in other groups from some step on have the results that they would have had: the
-// connection and what codecs remember go on, whatever collective a layer is in.
+// If layers are in other groups from some step on, their results do not change: the connection
+// and the state of codecs are kept, whatever collective a layer is in.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- AgreedLengthTest.cpp - How long messages of a group are ------------===//
+//===-- AgreedLengthTest.cpp - Agreement on the length of messages --------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Exchanges in time that is counted and not waited for. What a rank says reaches all others, as results do.
+// The exchanges run in simulated time. A wish of a rank reaches all others, as results do.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- AllReduceTest.cpp - All-reduces against their model -----------------===//
+//===-- AllReduceTest.cpp - All-reduces against their model ---------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// By the default algorithm: types, reductions, codecs, sizes, groups, and both forms of the program.
+// Tests the default algorithm: types, reductions, codecs, sizes, groups, and both forms of the
+// program.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- CollectiveFixture.h - Jobs of many collectives -----------*- C++ -*-===//
+//===-- CollectiveFixture.h - Jobs of many collectives ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every rank compares its results with the model, bit by bit: so all ranks, rank
-// counts, transports and ring sizes agree. A test adds cases, and runs all of them in one job.
+// Every rank compares its results with the model, bit by bit, so that all ranks, rank counts,
+// transports and ring sizes agree. A test adds cases, and runs all of them in one job.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TEST_UNIT_RUNTIME_COLLECTIVEFIXTURE_H

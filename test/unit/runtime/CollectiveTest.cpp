@@ -1,4 +1,4 @@
-//===-- CollectiveTest.cpp - Other collectives, and what holds for all -----===//
+//===-- CollectiveTest.cpp - Other collectives, and common properties -----===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Gathers, scatters, broadcasts and permutations; counters, what is not finite, and contexts side by side.
+// Tests gathers, scatters, broadcasts and permutations; counters, NaN and infinity, and
+// concurrent contexts.
 //
 //===----------------------------------------------------------------------===//
 

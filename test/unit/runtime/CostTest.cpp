@@ -1,4 +1,4 @@
-//===-- CostTest.cpp - The cost model, in what must hold ---------*- C++ -*-===//
+//===-- CostTest.cpp - Properties of the cost model -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

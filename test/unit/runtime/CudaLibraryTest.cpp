@@ -1,4 +1,4 @@
-//===-- CudaLibraryTest.cpp - The kernels for GPUs are loaded when asked for -*- C++ -*-===//
+//===-- CudaLibraryTest.cpp - Loading the kernels for GPUs ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

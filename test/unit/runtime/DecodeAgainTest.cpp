@@ -1,4 +1,4 @@
-//===-- DecodeAgainTest.cpp - Gathers that decode kept payloads ------------===//
+//===-- DecodeAgainTest.cpp - Gathers that decode kept payloads -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A gather that decodes the payloads of another gives its bits, whatever its own operands are, and sends
-// nothing: of codecs that round at random, too, run after run, and after a plan has changed them.
+// A gather that decodes the payloads of another gives equal bits, whatever its own operands are,
+// and sends nothing: also with random rounding, in every run, and after a plan has changed the
+// codecs.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- EnduranceTest.cpp - Thousands of steps in the same memory -----------===//
+//===-- EnduranceTest.cpp - Thousands of steps in constant memory ---------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Steps that run other collectives of other shapes each time, as those of sequences of different length do.
+// Each step runs other collectives of other shapes, as with sequences of different lengths.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- ErrorFeedbackTest.cpp - What is lost now arrives later ---*- C++ -*-===//
+//===-- ErrorFeedbackTest.cpp - Error feedback ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- FaultTest.cpp - Every fault ends in a message ------------*- C++ -*-===//
+//===-- FaultTest.cpp - A message for every fault ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks are processes, over shared memory and over TCP. Each reports how it ended through a pipe; the test
-// then looks at what the survivors said, how long they took, and that no segment and no file is left.
+// Ranks are processes, over shared memory and over TCP. Each reports its end through a pipe. The
+// test then checks the messages of the survivors, how long they took, and that no segment and no
+// file is left.
 //
 //===----------------------------------------------------------------------===//
 

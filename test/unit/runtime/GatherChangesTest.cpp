@@ -1,4 +1,4 @@
-//===-- GatherChangesTest.cpp - Weights as what changed of them ------------===//
+//===-- GatherChangesTest.cpp - Gathers that send changes of weights ------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The differences of weights over several steps, of a gather that runs twice in each: what all ranks get is
-// computed here from the definition.
+// Tests the differences of weights over several steps, of a gather that runs twice in each. The
+// test computes the results of all ranks from the definition.
 //
 //===----------------------------------------------------------------------===//
 

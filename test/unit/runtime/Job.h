@@ -1,4 +1,4 @@
-//===-- Job.h - Run a function as every rank of a job ------------*- C++ -*-===//
+//===-- Job.h - Running a function as every rank of a job -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

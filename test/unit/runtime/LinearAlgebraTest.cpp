@@ -1,4 +1,4 @@
-//===-- LinearAlgebraTest.cpp - Factorizations against what they stand for -*- C++ -*-===//
+//===-- LinearAlgebraTest.cpp - Factorizations against their definition -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

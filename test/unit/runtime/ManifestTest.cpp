@@ -1,4 +1,4 @@
-//===-- ManifestTest.cpp - Manifests that are read and refused ---*- C++ -*-===//
+//===-- ManifestTest.cpp - Valid and invalid manifests ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Model.h - Collectives, computed in one place -------------*- C++ -*-===//
+//===-- Model.h - Collectives, computed in one place ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the ranks of a job must hold after a collective, to the bit: computed element by
-// element from all ranks' inputs, without messages and with the reference kernels.
+// Computes the results of all ranks after a collective, exact to the bit, element by element from
+// all ranks' inputs, without messages and with the reference kernels.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TEST_UNIT_RUNTIME_MODEL_H

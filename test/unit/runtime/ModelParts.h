@@ -1,4 +1,4 @@
-//===-- ModelParts.h - What models of collectives are made of ----*- C++ -*-===//
+//===-- ModelParts.h - Parts of the models of collectives -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- MpiFaultTest.cpp - What MPI and other ranks do wrong ----*- C++ -*-===//
+//===-- MpiFaultTest.cpp - Faults of MPI and of other ranks -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two ranks under mpirun, of which rank 0 forges what a transport would not send: it speaks
-// MPI itself, over the communicator of rank 1's transport. test/integration/mpi runs each
-// test as a job of its own.
+// There are two ranks under mpirun. Rank 0 forges messages that a transport would not send, with
+// MPI calls over the communicator of rank 1's transport. test/integration/mpi runs each test as a
+// job of its own.
 //
 //===----------------------------------------------------------------------===//
 

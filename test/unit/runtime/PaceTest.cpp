@@ -1,4 +1,4 @@
-//===-- PaceTest.cpp - How much a rank has on its way ----------------------===//
+//===-- PaceTest.cpp - Rate limit of sending ------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An exchange over a link that serves one message after another, in time that is counted and not waited for.
+// The exchange is over a link that serves one message after the other, in simulated time.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- PermuteChangesTest.cpp - Activations as what changed of them -------===//
+//===-- PermuteChangesTest.cpp - Permutes that send changes of activations -===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Algorithm 1 of the AQ-SGD paper over several steps: every rank sends rows of samples drawn at random around
-// a ring, and what arrives is computed here from the definition.
+// Tests Algorithm 1 of the AQ-SGD paper over several steps: every rank sends rows of randomly
+// drawn samples around a ring, and the test computes the results from the definition.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- ProvideTest.cpp - What steps lend of their optimizers ----*- C++ -*-===//
+//===-- ProvideTest.cpp - Optimizer tensors that steps bind -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That encoded bits are right shows AllReduceTest; this one, who must lend what, and how long it is read.
+// AllReduceTest shows that encoded bits are right. This file tests which steps must bind which
+// tensors, and how long these are read.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- ReplicaTest.cpp - What is replicated stays bitwise equal --*- C++ -*-===//
+//===-- ReplicaTest.cpp - Bitwise equality of replicas ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// On a mesh of several axes, ranks that are replicas along one of them communicate in different groups along
-// another: data x tensor parallel, HSDP. What they give is the same, so what they get, and what codecs
-// remember, must be the same bits. CGX_TEST_SEED changes the random programs.
+// On a mesh of several axes, ranks that are replicas along one axis communicate in different
+// groups along another: data x tensor parallel, HSDP. Their inputs are equal, so their results
+// and the state of their codecs must be equal bit for bit. CGX_TEST_SEED changes the random
+// programs.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- ResidualTest.cpp - How residuals are kept ----------------*- C++ -*-===//
+//===-- ResidualTest.cpp - Storage of residuals -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

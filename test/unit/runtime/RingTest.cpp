@@ -1,4 +1,4 @@
-//===-- RingTest.cpp - What a rank reads of memory that another wrote ------===//
+//===-- RingTest.cpp - Reading memory that another rank wrote -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Faults that the fuzz target of segments found: numbers in shared memory that nobody should have written.
+// These faults were found by the fuzz target of segments: values in shared memory that no correct
+// rank writes.
 //
 //===----------------------------------------------------------------------===//
 

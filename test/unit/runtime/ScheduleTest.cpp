@@ -1,4 +1,4 @@
-//===-- ScheduleTest.cpp - Who sends and holds what, for all rank counts -*- C++ -*-===//
+//===-- ScheduleTest.cpp - Schedules for all rank counts --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

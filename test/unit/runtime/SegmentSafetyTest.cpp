@@ -1,4 +1,4 @@
-//===-- SegmentSafetyTest.cpp - Shared memory that others got at first ---===//
+//===-- SegmentSafetyTest.cpp - Shared memory that others created first ---===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The name of a job's segment can be guessed, and /dev/shm is for all users: what lies there under that name
-// is joined only if it is this user's alone, and what its header says is checked before it is used.
+// The name of a job's segment can be guessed, and /dev/shm is open to all users. So a rank joins
+// an object of that name only if it belongs to its user, and checks the header before using it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- StartTest.cpp - Collectives beside the step --------------*- C++ -*-===//
+//===-- StartTest.cpp - Collectives that run during the step ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is started and waited for has the bits of what is run; and whatever a program does wrong with it, or
-// its peers do, ends in a message and not in a hang.
+// A collective that is started and waited for has the bits of one that is run. Whatever a program
+// or its peers do wrong with it gives an error and no hang.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- TcpTest.cpp - Who is let into a job over TCP -------------*- C++ -*-===//
+//===-- TcpTest.cpp - Admission to a job over TCP ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- TransportTest.cpp - What every transport must do ---------*- C++ -*-===//
+//===-- TransportTest.cpp - Requirements of every transport -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Bench.h - What is measured, and what comes out ----------*- C++ -*-===//
+//===-- Bench.h - Options and results of a benchmark ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A benchmark runs one collective with several codecs on several sizes. In each
-// round every variant of a size runs once, behind a barrier, so that whatever
-// wanders on a shared machine wanders for all of them. A run takes as long as
-// it takes the slowest rank.
+// A benchmark runs one collective with several codecs on several sizes. In each round every
+// variant of a size runs once, after a barrier, so that drifts of a shared machine affect all of
+// them. A run takes as long as its slowest rank.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_BENCH_BENCH_H

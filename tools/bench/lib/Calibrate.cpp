@@ -1,4 +1,4 @@
-//===-- Calibrate.cpp - Measure links and codecs ----------------*- C++ -*-===//
+//===-- Calibrate.cpp - Measuring links and codecs --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All ranks do the same at once, behind a barrier, and the slowest counts: links and cores are
-// measured as a collective finds them.
+// All ranks do the same work at once, after a barrier, and the slowest counts: links and cores
+// are measured under the conditions of a collective.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- Expected.cpp - What a collective must give --------------*- C++ -*-===//
+//===-- Expected.cpp - Expected results of a collective ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Expected.h - What a collective must give ----------------*- C++ -*-===//
+//===-- Expected.h - Expected results of a collective -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A benchmark that computes nonsense fast is worth nothing: each variant is run once
-// before it is timed, and its results are counted, as nccl-tests do.
+// Each variant is run once before it is timed, and its wrong results are counted, as nccl-tests
+// do: a fast benchmark of wrong results is worthless.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_BENCH_EXPECTED_H

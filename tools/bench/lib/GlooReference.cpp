@@ -1,4 +1,4 @@
-//===-- GlooReference.cpp - The same collective by Gloo ---------*- C++ -*-===//
+//===-- GlooReference.cpp - A collective by Gloo ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Gloo over TCP, as PyTorch runs it on CPUs. Ranks find each other by MPI, which started them.
+// Runs Gloo over TCP, as PyTorch does on CPUs. Ranks find each other through MPI, which started
+// them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- Launch.h - Start the ranks of a benchmark ---------------*- C++ -*-===//
+//===-- Launch.h - Starting the ranks of a benchmark ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

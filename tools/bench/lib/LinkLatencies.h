@@ -1,4 +1,4 @@
-//===-- LinkLatencies.h - What a message costs, from collectives -*- C++ -*-===//
+//===-- LinkLatencies.h - Cost of a message, from collectives ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of an all-reduce that is too short to keep a link busy, messages are all that takes time. By a tree nobody
-// sends to two at once, and by scatter-reduce-allgather everybody sends to all: two times, two unknowns.
+// In an all-reduce that is too short to keep a link busy, only messages take time. With a tree no
+// rank sends to two at once, and with scatter-reduce-allgather every rank sends to all. These two
+// times determine the two unknowns.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_BENCH_LINKLATENCIES_H

@@ -1,4 +1,4 @@
-//===-- Machine.h - What was measured of a machine --------------*- C++ -*-===//
+//===-- Machine.h - Measurements of a machine -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

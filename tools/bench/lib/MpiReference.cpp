@@ -1,4 +1,4 @@
-//===-- MpiReference.cpp - The same collective by MPI -----------*- C++ -*-===//
+//===-- MpiReference.cpp - A collective by MPI ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

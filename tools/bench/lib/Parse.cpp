@@ -1,4 +1,4 @@
-//===-- Parse.cpp - Codecs and sizes as people type them --------*- C++ -*-===//
+//===-- Parse.cpp - Parsing codecs and sizes --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Reference.h - The same collective by other libraries ----*- C++ -*-===//
+//===-- Reference.h - A collective by other libraries -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- CommandLine.cpp - What all command lines share ----------*- C++ -*-===//
+//===-- CommandLine.cpp - Parts common to all command lines -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- ParseMessages.cpp - What is wrong with a command line ---*- C++ -*-===//
+//===-- ParseMessages.cpp - Errors of a command line ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

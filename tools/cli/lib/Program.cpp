@@ -1,4 +1,4 @@
-//===-- Program.cpp - What all programs begin and end with -------*- C++ -*-===//
+//===-- Program.cpp - Start and end of all programs -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Cache.cpp - Compiled steps of earlier calls -------------------*- C++ -*-===//
+//===-- Cache.cpp - Cache of compiled steps ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

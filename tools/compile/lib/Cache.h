@@ -1,4 +1,4 @@
-//===-- Cache.h - Compiled steps of earlier calls ---------------------*- C++ -*-===//
+//===-- Cache.h - Cache of compiled steps -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// A folder with a file for each compiled step, named by the digest of all that its code depends on: program,
-// options, processor and this compiler. What was not used for a week, and what is more than a gigabyte, goes.
+// A folder with one file per compiled step, named by the digest of everything that its code
+// depends on: program, options, processor and this compiler. Files that were not used for a week
+// are removed, and so are the oldest beyond a gigabyte.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_COMPILE_CACHE_H

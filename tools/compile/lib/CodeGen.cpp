@@ -1,4 +1,4 @@
-//===-- CodeGen.cpp - The LLVM dialect to machine code ---------------*- C++ -*-===//
+//===-- CodeGen.cpp - Machine code from the LLVM dialect --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

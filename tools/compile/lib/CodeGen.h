@@ -1,4 +1,4 @@
-//===-- CodeGen.h - The LLVM dialect to machine code -----------------*- C++ -*-===//
+//===-- CodeGen.h - Machine code from the LLVM dialect ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- cgx-compile.cpp - A training step to a library ---------------*- C++ -*-===//
+//===-- cgx-compile.cpp - The program cgx-compile ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

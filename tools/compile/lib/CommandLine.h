@@ -1,4 +1,4 @@
-//===-- CommandLine.h - What the program cgx-compile does --------*- C++ -*-===//
+//===-- CommandLine.h - The program cgx-compile -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Compile.cpp - From a file to an artifact ---------------------*- C++ -*-===//
+//===-- Compile.cpp - Compiling a file to an artifact -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

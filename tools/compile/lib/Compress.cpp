@@ -1,4 +1,4 @@
-//===-- Compress.cpp - A step with its collectives compressed --------*- C++ -*-===//
+//===-- Compress.cpp - Compressing the collectives of a step ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Frontend.cpp - MLIR text to the LLVM dialect -----------------*- C++ -*-===//
+//===-- Frontend.cpp - The LLVM dialect from MLIR text ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

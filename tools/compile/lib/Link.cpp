@@ -1,4 +1,4 @@
-//===-- Link.cpp - An object to a shared library ---------------------*- C++ -*-===//
+//===-- Link.cpp - Linking an object to a shared library --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Load.cpp - An object in the memory of this process -----------*- C++ -*-===//
+//===-- Load.cpp - Loading an object into this process ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Split.h - A step as modules that are compiled side by side ----*- C++ -*-===//
+//===-- Split.h - Modules that are compiled in parallel ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Compilation.cpp - one module on its way through passes ---*- C++ -*-===//
+//===-- Compilation.cpp - One module and its passes -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

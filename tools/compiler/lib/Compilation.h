@@ -1,4 +1,4 @@
-//===-- Compilation.h - one module on its way through passes -----*- C++ -*-===//
+//===-- Compilation.h - One module and its passes ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Doctor.h - What a machine has and lacks -----------------*- C++ -*-===//
+//===-- Doctor.h - Report about a machine -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Findings.h - What was looked at, and what was found -----*- C++ -*-===//
+//===-- Findings.h - Findings about a machine -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

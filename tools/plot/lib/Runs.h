@@ -1,4 +1,4 @@
-//===-- Runs.h - What cgx-run reported -*- C++ -*-===//
+//===-- Runs.h - Reports of cgx-run -----------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Table.cpp - Runs side by side, as text -*- C++ -*-===//
+//===-- Table.cpp - Table of runs -------------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

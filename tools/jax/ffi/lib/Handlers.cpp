@@ -1,4 +1,4 @@
-//===-- Handlers.cpp - what programs of XLA call -----------------*- C++ -*-===//
+//===-- Handlers.cpp - Handlers that XLA calls ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The calls are described at cgx-lower-to-xla-ffi. Tensors lie on the host, or on the GPU that
-// calls: then XLA waits for the answer before it goes on with the stream.
+// cgx-lower-to-xla-ffi describes the calls. Tensors are on the host, or on the GPU that calls;
+// XLA then waits for the answer before it continues the stream.
 //
 //===----------------------------------------------------------------------===//
 

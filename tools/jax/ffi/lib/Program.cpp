@@ -1,4 +1,4 @@
-//===-- Program.cpp - the ranks of this process in one program ---*- C++ -*-===//
+//===-- Program.cpp - The ranks of this process in one program --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Program.h - the ranks of this process in one program -----*- C++ -*-===//
+//===-- Program.h - The ranks of this process in one program ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// XLA calls handlers on threads of its own, of which it has few, and in a process with
-// several devices all of them would wait for each other. So a handler only leaves a request
-// with the thread of its rank, which answers when it has run.
+// XLA calls handlers on its own threads, of which it has few, and in a process with several
+// devices all of them would wait for each other. So a handler only leaves a request with the
+// thread of its rank, which answers when it has run.
 //
-// XLA may execute a program again while it executes it: with all devices of the
-// process in both executions, but in either order on each. Requests name their execution
-// (XLA's run id), and all ranks of the process take executions in one order.
+// XLA may execute a program again while an execution runs. All devices of the process take part
+// in both, but each may take them in either order. Requests name their execution (XLA's run id),
+// and all ranks of the process take executions in one order.
 //
-// A failure is answered at once, by the call that met it: XLA then gives the execution up, and
-// what it still calls, of this execution or of others, is answered with that failure.
+// A failure is answered at once, by the call that met it. XLA then gives the execution up; its
+// remaining calls, of this execution or of others, are answered with that failure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_JAX_FFI_PROGRAM_H

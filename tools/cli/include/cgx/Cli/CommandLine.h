@@ -1,4 +1,4 @@
-//===-- cgx/Cli/CommandLine.h - What all command lines share ----*- C++ -*-===//
+//===-- cgx/Cli/CommandLine.h - Parts common to all command lines -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

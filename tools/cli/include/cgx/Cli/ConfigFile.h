@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A file in TOML whose keys are the long names of options, without the dashes.
-// What is on the command line as well holds there. CLI11 reads it; here is what
-// it leaves out: tables that stand for one option, and where a mistake is.
+// A TOML file whose keys are the long names of options, without the dashes. The command line
+// takes precedence. CLI11 reads the file; this part adds what CLI11 lacks: tables that stand for
+// one option, and the place of a mistake.
 //
 //===----------------------------------------------------------------------===//
 

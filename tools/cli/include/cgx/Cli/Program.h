@@ -1,4 +1,4 @@
-//===-- cgx/Cli/Program.h - What all programs begin and end with -*- C++ -*-===//
+//===-- cgx/Cli/Program.h - Start and end of all programs -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

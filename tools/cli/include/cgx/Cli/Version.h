@@ -1,4 +1,4 @@
-//===-- cgx/Cli/Version.h - What this build is ------------------*- C++ -*-===//
+//===-- cgx/Cli/Version.h - Version of this build ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

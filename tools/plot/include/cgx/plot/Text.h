@@ -1,4 +1,4 @@
-//===-- cgx/plot/Text.h - Numbers and tables as people read them -*- C++ -*-===//
+//===-- cgx/plot/Text.h - Formatting numbers and tables ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- PortableMlir.h - What of MLIR is for no one machine -------*- C++ -*-===//
+//===-- PortableMlir.h - Machine-independent parts of MLIR ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // MLIR's own lists of all dialects and passes bring LLVM's code generators with them, two thirds
-// of what a self-contained compiler would weigh. Steps are made of less.
+// of the size of a self-contained compiler. Steps need less.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_PORTABLEMLIR_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one list of what cgx adds to MLIR. cgx-opt, cgx-lsp-server and the plugin
-// all register from here, so that none of them knows more than the others.
+// The one list of what cgx adds to MLIR. cgx-opt, cgx-lsp-server and the plugin all register from
+// here, so that all of them know the same dialects and passes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_REGISTRATION_H

@@ -1,4 +1,4 @@
-//===-- SourceFile.h - files with modules --------------------------*- C++ -*-===//
+//===-- SourceFile.h - Files with modules -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- SourceText.h - modules as other programs wrote them --------*- C++ -*-===//
+//===-- SourceText.h - Modules that other programs wrote --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every tool does with a module before MLIR reads it.
+// Every tool prepares a module like this before MLIR reads it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_SOURCETEXT_H
