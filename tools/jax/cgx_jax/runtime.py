@@ -90,17 +90,18 @@ class Program:
         self.plan = None  # the plan that was made from the profile
         self._adapter, self._next_step = Adapter(adapt) if adapt else None, 0
         self.ranks = [rank for rank, device in enumerate(devices) if device.process_index == jax.process_index()]
-        job, self.transport, meeting = _rendezvous(identity, json.loads(manifest)["hash"], devices, transport, timeout, options)
+        job, self.transport, tcp_rendezvous = _rendezvous(identity, json.loads(manifest)["hash"], devices, transport, timeout,
+                                                          options)
         local = (ctypes.c_uint32 * len(self.ranks))(*self.ranks)
         gpus = _gpus([devices[rank] for rank in self.ranks])
         gpus = (ctypes.c_int32 * len(gpus))(*gpus) if gpus else None
         config = context.config(self.transport, job, 0, len(devices), seed, timeout, manifest)
-        tcp = meeting.config() if meeting else None
+        tcp = tcp_rendezvous.config() if tcp_rendezvous else None
         if _xla().cgx_xla_program_open(ctypes.byref(_ProgramConfig(
                 ctypes.sizeof(_ProgramConfig), _ABI_VERSION, name.encode(), config, local, len(self.ranks),
                 ctypes.pointer(tcp) if tcp else None, gpus))):
             message = text(_xla().cgx_xla_last_error())
-            raise RuntimeFailure(meeting.explain(message) if meeting else message)
+            raise RuntimeFailure(tcp_rendezvous.explain(message) if tcp_rendezvous else message)
         _open[name] = self
 
     def about_to_run(self):
@@ -251,11 +252,11 @@ def _rendezvous(identity, program_hash, devices, transport, timeout, options):
         if state.client is None:
             raise RuntimeFailure("the devices of the step belong to several processes, which cgx finds through JAX's own "
                                  "coordination: call jax.distributed.initialize() first")
-    job, chosen, meeting = rendezvous.agree(
+    job, chosen, tcp_rendezvous = rendezvous.agree(
         own, processes, identity.what, program_hash, _Store(state.client), f"cgx/{identity.key}", transport=transport,
         timeout=timeout, toward=_host_of(state.coordinator_address),
         order=[device.id for device in devices], options=options)
-    return f"jax-{job}", chosen, meeting
+    return f"jax-{job}", chosen, tcp_rendezvous
 
 
 def _host_of(place):

@@ -45,7 +45,7 @@ class TcpConfig(ctypes.Structure):
 
 
 @dataclasses.dataclass
-class Meeting:
+class Rendezvous:
     """The rendezvous of the ranks of "tcp" and "shm+tcp": the store in which they find each other (`rendezvous.Store`),
     and the address at which those of this process listen. The environment gives TLS and the number of streams."""
     store: object
@@ -81,11 +81,11 @@ class Meeting:
         return f"{message} ({self.said})" if self.said else message
 
 
-def create(library, config, meeting=None):
-    """Creates a context. Ranks of "tcp" find each other through `meeting`, or without one as the environment says
+def create(library, config, tcp_rendezvous=None):
+    """Creates a context. Ranks of "tcp" find each other through `tcp_rendezvous`, or without one as the environment says
     (CGX_TCP_RENDEZVOUS)."""
     context = ctypes.c_void_p()
-    tcp = meeting.config() if meeting else None
+    tcp = tcp_rendezvous.config() if tcp_rendezvous else None
     Failed.unless(library.cgx_context_create_over_tcp(ctypes.byref(config), ctypes.byref(tcp) if tcp else None,
                                                       ctypes.byref(context)))
     return context

@@ -8,7 +8,7 @@ import socket
 import time
 import typing
 
-from cgx_core.context import Meeting, RuntimeFailure
+from cgx_core.context import Rendezvous, RuntimeFailure
 from cgx_core.libraries import LibraryError, open_library
 
 
@@ -25,21 +25,21 @@ class Store(typing.Protocol):
 
 def agree(own, processes, what, program_hash, store, prefix, transport=None, timeout=30.0, toward=None,
           order=None, options=None):
-    """Returns (job, transport, meeting): a name that these processes share and no other job has, what lies between them,
-    and a Meeting, which ranks of "tcp" find each other through; None where there is one process.
+    """Returns (job, transport, tcp_rendezvous): a name that these processes share and no other job has, the transport
+    between them, and a Rendezvous for ranks of "tcp", or None where there is one process.
 
     Args:
       own: the number of this process.
       processes: the numbers of all that take part.
-      what: what they agree on, for messages: "step number 0".
-      program_hash: of what each of them compiled; equal, or all of them fail.
+      what: the subject of the agreement, for messages: "step number 0".
+      program_hash: the hash of the program that each of them compiled; if they differ, all of them fail.
       store: a Store.
-      prefix: of keys in it, which the same agreement has in all processes and no other one, whichever comes first.
-      transport: of the runtime; None takes what fits the processes.
+      prefix: of keys in the store, equal for this agreement in all processes, and different for any other one.
+      transport: of the runtime; None takes one that fits the processes.
       timeout: seconds that a process waits for another.
       toward: a host that all of them reach, such as the one that has the store.
-      order: of what the ranks are, such as devices; equal in all processes.
-      options: {name: value} by which the program was compiled: where programs differ, those that do are named.
+      order: the order of the ranks, for example of their devices; equal in all processes.
+      options: {name: value} with which the program was compiled. If programs differ, the differing options are named.
     """
     nonce = secrets.token_hex(8)
     if set(processes) == {own}:
@@ -53,7 +53,7 @@ def agree(own, processes, what, program_hash, store, prefix, transport=None, tim
     _check_equal(answers, "transport", f"processes want different transports for {what}", "the same transport=")
     chosen = transport or _between({answer["host"] for answer in answers.values()}, all(answer["has_mpi"] for answer in answers.values()))
     addresses = [answers[process]["address"] for process in sorted(processes) if process != own]
-    return job, chosen, Meeting(store, _own_address(hello["address"], addresses))
+    return job, chosen, Rendezvous(store, _own_address(hello["address"], addresses))
 
 
 # A store may still hold entries of processes that are gone, when a launcher has restarted the ranks after a

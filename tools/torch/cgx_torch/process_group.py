@@ -38,7 +38,7 @@ class ProcessGroup:
         self._counts = {}
 
     def agree(self, program_hash, transport, timeout, part="", options=None):
-        """Returns (job, transport, meeting) of `rendezvous.agree` once all ranks compiled the same program.
+        """Returns (job, transport, tcp_rendezvous) of `rendezvous.agree` once all ranks compiled the same program.
 
         Args:
           part: what is agreed on, of the state or backend, which agrees on it again in the same order on all ranks.
@@ -46,10 +46,10 @@ class ProcessGroup:
         """
         with _lock:
             number = self._counts[part] = self._counts.get(part, -1) + 1
-        job, chosen, meeting = rendezvous.agree(
+        job, chosen, tcp_rendezvous = rendezvous.agree(
             self.rank, range(self.ranks), self._what, program_hash, _Store(), f"{self._prefix}/{_digest(part)}{number}",
             transport=transport, timeout=timeout, toward=os.environ.get("MASTER_ADDR"), options=options)
-        return f"torch-{job}", chosen, meeting
+        return f"torch-{job}", chosen, tcp_rendezvous
 
 
 def _life():

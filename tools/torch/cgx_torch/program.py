@@ -57,14 +57,14 @@ class Program:
         self._take(compilation)
 
     def _connect(self, group, transport, seed, timeout, stream, part):
-        job, self.transport, meeting = group.agree(self.compilation.manifest["hash"], transport, timeout, part,
-                                                      compiler.words_of(self.compilation.options))
+        job, self.transport, tcp_rendezvous = group.agree(self.compilation.manifest["hash"], transport, timeout, part,
+                                                          compiler.words_of(self.compilation.options))
         config = context.config(self.transport, job, group.rank, group.ranks, seed, timeout, self.compilation.manifest_text)
         try:
-            self._context = context.create(_runtime(), config, meeting)
+            self._context = context.create(_runtime(), config, tcp_rendezvous)
         except Failed:
             message = text(_runtime().cgx_last_error())
-            raise RuntimeFailure(meeting.explain(message) if meeting else message) from None
+            raise RuntimeFailure(tcp_rendezvous.explain(message) if tcp_rendezvous else message) from None
         if stream is not None:
             _check(_runtime().cgx_context_use_cuda(self._context, stream))
 
