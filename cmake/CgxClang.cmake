@@ -1,9 +1,10 @@
-# What includes MLIR's headers is compiled by clang where there is one, and reads them precompiled.
+# Compiles sources that include MLIR's headers with clang, if there is one, and precompiles these headers.
 #
-# Of the time of a first build these headers are most. Clang takes half of GCC's, with the headers precompiled 40 %;
-# GCC's own precompiled headers are seven times as large and take half a minute to make. What runs (kernels,
-# runtime) stays with the compiler of the project. CMake has one C++ compiler a project, so clang comes as a launcher
-# that drops the name of the other (instead_of_compiler): both take the same flags but those of precompiled headers.
+# They take most of the time of a first build. Clang needs half of GCC's time, and 40 % with the headers
+# precompiled; GCC's own precompiled headers are seven times as large and take half a minute to make. The code
+# that runs (kernels, runtime) stays with the compiler of the project. CMake has one C++ compiler per project,
+# so clang comes as a launcher that drops the name of the other (instead_of_compiler). Both take equal flags,
+# except those of precompiled headers.
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   find_program(CGX_CLANG NAMES clang++-22 HINTS ${LLVM_TOOLS_BINARY_DIR}
@@ -19,13 +20,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   endif()
 endif()
 
-# Each source by itself means that it names its own headers.
+# Compiling each source by itself checks that it includes its own headers.
 set(CGX_PRECOMPILED_HEADERS OFF)
 if(CGX_UNITY AND (CGX_CLANG OR CMAKE_CXX_COMPILER_ID STREQUAL Clang))
   set(CGX_PRECOMPILED_HEADERS ON)
 endif()
 
-# What most of our sources take of MLIR.
+# Most of our sources include these headers of MLIR.
 set(CGX_MLIR_HEADERS
   <mlir/Dialect/Arith/IR/Arith.h>
   <mlir/Dialect/Bufferization/IR/Bufferization.h>
@@ -85,7 +86,8 @@ function(cgx_compile_with_clang target)
     set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher};${CGX_CLANG}")
     target_compile_options(${target} PRIVATE -Wno-deprecated-declarations) # see cgx_compile_options
   endif()
-  # Passes run in MLIR's own code: with -O2 no step was imported faster. What reads one precompiled header has one level.
+  # Passes spend their time in MLIR's own code: with -O2 no step was imported faster. All sources that read
+  # one precompiled header need one level.
   if(CGX_PRECOMPILED_HEADERS)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> "SHELL:-Xclang -fno-pch-timestamp")
   endif()

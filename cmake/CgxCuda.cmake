@@ -1,4 +1,4 @@
-# Whether kernels for GPUs are built. AUTO: where there is an nvcc. A GPU is never needed to build.
+# Decides if kernels for GPUs are built. AUTO builds them where there is an nvcc. A build never needs a GPU.
 
 set(CGX_CUDA AUTO CACHE STRING "Build the kernels for NVIDIA GPUs: AUTO (where nvcc is found), ON or OFF")
 set_property(CACHE CGX_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -22,13 +22,14 @@ elseif(CGX_CUDA)
     endif()
     set(CMAKE_CUDA_ARCHITECTURES OFF)
     enable_language(CUDA)
-    # CMake 3.25 does not know what newer compilers call the standards.
+    # CMake 3.25 does not know newer compilers' flags for the standards.
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "--std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "--std=c++20")
     endif()
     set(CMAKE_CUDA_STANDARD 20)
-    # Of projects that ask for CMake 3.25, its FindCUDAToolkit expects a libnvToolsExt, which CUDA 13 does not have.
+    # In projects that request CMake 3.25, its FindCUDAToolkit expects a libnvToolsExt, which CUDA 13 does not
+    # have.
     set(cgx_minimum ${CMAKE_MINIMUM_REQUIRED_VERSION})
     set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
     find_package(CUDAToolkit REQUIRED)
@@ -44,8 +45,8 @@ else()
   message(STATUS "CUDA: off, by CGX_CUDA")
 endif()
 
-# The header of NCCL, which comes with CUDA or beside it (libnccl-dev of NVIDIA's packages), and where programs of
-# this build may find the library.
+# Finds the header of NCCL, which comes with CUDA or beside it (libnccl-dev of NVIDIA's packages), and the
+# folder in which programs of this build may find the library.
 set(CGX_NCCL_FOUND FALSE)
 if(CGX_CUDA_FOUND)
   find_path(CGX_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} $ENV{NCCL_HOME}/include)

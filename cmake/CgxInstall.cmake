@@ -1,8 +1,8 @@
-# What `cmake --install` and `cpack` make of a build.
+# Defines the results of `cmake --install` and `cpack`.
 #
-# Components: `runtime` is what a machine needs that only runs compiled steps, and needs no LLVM; `compiler` is
-# the rest, with libraries and headers for tools of one's own; `python` is what a wheel carries. Paths inside are relative, so that a prefix can be
-# moved.
+# Components: `runtime` is for machines that only run compiled steps, and needs no LLVM; `compiler` is the
+# rest, with libraries and headers for tools of one's own; `python` goes into a wheel. Paths inside are
+# relative, so that a prefix can be moved.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -15,7 +15,7 @@ if(CGX_BUILD_NATIVE)
 endif()
 set(cgx_libraries cgx_codec_abi cgx_abi cgx_runtime)
 
-# A wheel holds no links: its libraries are found beside each other, by one name.
+# A wheel holds no links, so its libraries have one name each and lie beside each other.
 if(CGX_SELF_CONTAINED)
   set(cgx_library_version)
 else()
@@ -32,12 +32,12 @@ endif()
 set_target_properties(cgx_codec_abi PROPERTIES EXPORT_NAME codec_abi)
 set_target_properties(cgx_abi PROPERTIES EXPORT_NAME abi)
 set_target_properties(cgx_runtime PROPERTIES EXPORT_NAME runtime)
-# Beside each other, and where the libraries were found that they were linked with.
+# Programs find their libraries beside each other, and where those were found that they were linked with.
 set_target_properties(${cgx_programs} PROPERTIES
   INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
 set_target_properties(cgx_runtime PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 
-# First of all: what is installed later finds the folders there.
+# This rule comes first, so that later ones find the folders.
 macro(cgx_install_folders component)
   install(CODE "set(cgx_folders \"${ARGN}\")
 include(\"${PROJECT_SOURCE_DIR}/cmake/install/folders.cmake\")" COMPONENT ${component})
@@ -52,7 +52,7 @@ else()
   cgx_manual(runtime ${cgx_programs})
 endif()
 install(TARGETS cgx_cuda COMPONENT runtime)
-# What calls MPI; that for MPICH is in no package of Debian's kind, which would need both.
+# This part calls MPI. The library for MPICH is in no Debian package, because that would depend on both MPIs.
 if(TARGET cgx_mpi)
   install(TARGETS cgx_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 endif()
@@ -66,7 +66,7 @@ if(CGX_BUILD_NATIVE)
 endif()
 install(DIRECTORY ${cgx_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT runtime FILES_MATCHING PATTERN "*.h")
-# bash-completion loads the file that is called like the command.
+# bash-completion loads the file that has the command's name.
 foreach(command cgx cgx-opt cgx-compile cgx-run cgx-plan cgx-bench cgx-curves)
   install(FILES tools/front/completion/cgx.bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
     COMPONENT runtime RENAME ${command})
@@ -84,7 +84,7 @@ configure_file(cmake/install/cgx.pc.in cgx.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cgx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
 
 if(CGX_BUILD_COMPILER AND CGX_SELF_CONTAINED AND CGX_BUILD_NATIVE)
-  # The wheel of native execution; the runtime is in the other one, beside it.
+  # These programs are in the wheel of native execution; the runtime is in the other wheel, beside it.
   set_target_properties(cgx-run cgx-compile PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../../cgx_core/lib"
     INSTALL_RPATH_USE_LINK_PATH OFF)
   set_target_properties(cgx_native cgx_step_compiler PROPERTIES INSTALL_RPATH "$ORIGIN:$ORIGIN/../../cgx_core/lib"
@@ -93,7 +93,7 @@ if(CGX_BUILD_COMPILER AND CGX_SELF_CONTAINED AND CGX_BUILD_NATIVE)
   install(TARGETS cgx_native cgx_step_compiler LIBRARY DESTINATION lib COMPONENT native)
   install(DIRECTORY runtime/native/abi/include/cgx DESTINATION include COMPONENT native FILES_MATCHING PATTERN "*.h")
 elseif(CGX_BUILD_COMPILER AND CGX_SELF_CONTAINED)
-  # A part of the wheel, which compiles no other tools on MLIR.
+  # This is a part of the wheel, which compiles no other tools on MLIR.
   set_target_properties(cgx-opt cgx-lsp-server PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(cgx_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS cgx-opt cgx-lsp-server RUNTIME COMPONENT runtime)
@@ -122,7 +122,7 @@ elseif(CGX_BUILD_COMPILER)
   install(TARGETS ${cgx_compiler_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
   install(TARGETS ${cgx_compiler_libraries} EXPORT cgx-compiler-targets COMPONENT compiler)
   install(EXPORT cgx-compiler-targets NAMESPACE cgx:: DESTINATION ${cgx_package_folder} COMPONENT compiler)
-  # Headers and TableGen files, written by hand and generated.
+  # Headers and TableGen files are installed, both written by hand and generated.
   set(folders runtime/layers dialect/cgx dialect/stablehlo dialect/sdy passes tools/registration tools/compiler)
   if(CGX_BUILD_NATIVE)
     list(APPEND folders tools/compile)
@@ -137,14 +137,14 @@ elseif(CGX_BUILD_COMPILER)
   endforeach()
 endif()
 
-# Collectives inside of XLA: the library that programs call, for hosts that are no Python.
+# This library connects collectives inside XLA to the runtime, for host programs that are not Python.
 if(TARGET cgx_xla)
   set_target_properties(cgx_xla PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS cgx_xla LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
   install(FILES tools/jax/ffi/include/cgx/xla.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgx COMPONENT runtime)
 endif()
 
-# The libraries that the Python packages open. A wheel has the component `runtime` beside them (setup.py).
+# The Python packages open these libraries. In a wheel the component `runtime` lies beside them (setup.py).
 set(cgx_python_libraries cgx_cuda cgx_runtime)
 foreach(library cgx_compiler cgx_mpi cgx_mpi_mpich cgx_xla)
   if(TARGET ${library})
@@ -174,6 +174,6 @@ if(CGX_BUILD_COMPILER)
   set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "cgx-runtime (= ${PROJECT_VERSION})")
   set(CPACK_COMPONENT_COMPILER_DESCRIPTION "The compiler, its plugin for mlir-opt, and libraries for other tools.")
 endif()
-# The compiler's programs need the library of the runtime, which is in the other package.
+# The compiler's programs depend on the runtime's library, which is in the other package.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 include(CPack)

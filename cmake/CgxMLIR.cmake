@@ -1,5 +1,5 @@
-# LLVM and MLIR 22 as Debian ships them, linked as their two shared libraries, or in a build that is to be self-contained
-# from their archives.
+# Finds LLVM and MLIR 22 as Debian packages them. They are linked as their two shared libraries, or from their
+# archives in a self-contained build.
 
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
@@ -14,7 +14,7 @@ if(CGX_SELF_CONTAINED)
     message(FATAL_ERROR "expected lld for a self-contained build, as it reads LLVM's archives in any order (lld-22), found none")
   endif()
   file(GLOB archives "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
-  # Programs of their own, and what hands MLIR's C interface out.
+  # These archives are left out: programs of their own, and MLIR's C interface.
   list(FILTER archives EXCLUDE REGEX "libMLIR(MlirOptMain|CAPI|Test|.*[rR]unner)")
   if(NOT archives)
     message(FATAL_ERROR "expected archives of LLVM and MLIR in ${LLVM_LIBRARY_DIR} (libmlir-22-dev, llvm-22-dev), found none")
@@ -54,7 +54,7 @@ function(cgx_mlir_executable target)
   cgx_mlir_options(${target})
 endfunction()
 
-# cgx_mlir_options(target): the flags of what includes MLIR's headers, and who compiles it.
+# cgx_mlir_options(target): sets the flags and the compiler of sources that include MLIR's headers.
 function(cgx_mlir_options target)
   llvm_update_compile_flags(${target})
   cgx_compile_options(${target})

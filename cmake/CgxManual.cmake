@@ -1,5 +1,5 @@
-# Manual pages of the programs, made of what they say by --help: one text for both. Left out without Python, and in
-# builds with sanitizers, which say more than their help.
+# Makes manual pages of the programs from their --help, so that there is one text for both. They are left out
+# without Python, and in builds with sanitizers, which print more than the help.
 
 find_package(Python3 QUIET COMPONENTS Interpreter)
 set(cgx_manual_page ${CMAKE_CURRENT_LIST_DIR}/manual_page.py)

@@ -1,5 +1,6 @@
-# MPICH beside another MPI that CMake has found: Debian's packages of both can be there, and a runtime serves whichever mpirun
-# started its ranks. Intel MPI and MVAPICH have the ABI of MPICH. Defines the target cgx_mpich where there is one.
+# Finds MPICH beside another MPI that CMake has found, because Debian's packages of both can be installed
+# together, and a runtime works under the mpirun that started its ranks. Intel MPI and MVAPICH have the ABI of
+# MPICH. Defines the target cgx_mpich where there is one.
 if(MPI_C_FOUND AND NOT MPI_C_LIBRARIES MATCHES mpich)
   find_program(CGX_MPICC_MPICH mpicc.mpich)
   find_library(CGX_MPICH_LIBRARY mpich)

@@ -1,6 +1,7 @@
-# What tools/check-gpu builds: the kernels, their tests on a GPU and their benchmark, which need CUDA, CMake and a compiler;
-# the runtime with cgx-bench, where its libraries are installed; with GoogleTest, the tests of collectives on GPUs.
-# What is left out is said in lines that tools/check-gpu repeats.
+# Builds the targets of tools/check-gpu: the kernels, their tests on a GPU and their benchmark, which need
+# CUDA, CMake and a compiler; the runtime with cgx-bench, if its libraries are installed; and, with
+# GoogleTest, the tests of collectives on GPUs. A line that tools/check-gpu repeats names each part that is
+# left out.
 
 set(CGX_BUNDLE "" CACHE PATH "Headers that this machine lacks, from `tools/check-gpu --bundle`")
 if(CGX_BUNDLE)

@@ -1,5 +1,5 @@
-# Long tests: what takes about half a minute or more on two cores, and what repeats at length what another test shows,
-# has the label `long`, which tools/check leaves out and tools/check --full runs.
+# Marks long tests: those that take about half a minute or more on two cores, and those that repeat at length
+# what another test shows, have the label `long`, which tools/check leaves out and tools/check --full runs.
 
 # cgx_long_tests(name ...): marks tests of this folder.
 function(cgx_long_tests)
@@ -10,7 +10,7 @@ function(cgx_long_tests)
   endforeach()
 endfunction()
 
-# cgx_long_cases(name binary filter): of the GoogleTest cases of a test, those that the filter names become a long
+# cgx_long_cases(name binary filter): moves the GoogleTest cases that the filter names from a test into a long
 # test of their own, <name>.long, with the properties that the test has so far.
 function(cgx_long_cases name binary filter)
   add_test(NAME ${name}.long COMMAND ${binary} --gtest_filter=${filter})

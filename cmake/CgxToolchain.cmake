@@ -1,4 +1,4 @@
-# Language, warnings, sanitizers, ccache and linker: what every target shares.
+# Sets the language, warnings, sanitizers, ccache and linker that all targets share.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -44,17 +44,18 @@ if(CGX_FUZZER)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# cgx_unity(target): of the seconds that one source takes, headers (of MLIR, JSON, the command line) are nearly all.
-# So its sources are compiled sixteen at a time, and a name in an anonymous namespace is one of the library's.
+# cgx_unity(target): compiles the target's sources sixteen at a time, because headers (of MLIR, JSON, the
+# command line) take nearly all of a source's time. A name in an anonymous namespace must therefore be unique
+# in the library.
 function(cgx_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CGX_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
-# cgx_compile_options(target): the flags of our own code, and of nothing else.
+# cgx_compile_options(target): sets the flags for our own code only.
 function(cgx_compile_options target)
-  # What a designated initializer leaves out is 0 on purpose: a cgx_codec has the fields of all families.
-  # And clang warns of what libstdc++ 12 deprecates and uses itself.
-  # nvcc has its own names for these: kernels/cuda gives them.
+  # Fields that a designated initializer leaves out are 0 on purpose: a cgx_codec has the fields of all
+  # families. Clang also warns of declarations that libstdc++ 12 deprecates and uses itself. nvcc has its own
+  # names for these flags, in kernels/cuda.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wno-missing-field-initializers
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
     $<$<BOOL:${CGX_WARNINGS_AS_ERRORS}>:-Werror>>)

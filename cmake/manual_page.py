@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""manual_page.py: the manual page of a program, made of what it says by --help, and of that of its subcommands.
+"""manual_page.py: makes the manual page of a program from its --help and that of its subcommands.
 
 Usage: manual_page.py --name cgx-run --summary "train on several ranks" --version 0.1.0 --output cgx-run.1 PROGRAM
 
@@ -17,12 +17,12 @@ USAGE = re.compile(r"usage: +(.*)", re.IGNORECASE)
 OVERVIEW = re.compile(r"OVERVIEW: +[\w-]+: +(.*)")
 GROUP = re.compile(r"([A-Z][\w' ./+-]*):$")
 LLVM_ENTRY = re.compile(r"( +)((?:--?|=)\S.*?) +- +(.*)")  # "  --name=<value>   - what"
-COMMAND_INDENT = 4  # of commands in examples
-COLUMN = 34  # of what options do, as all tools set it
+COMMAND_INDENT = 4  # the indentation of commands in examples
+COLUMN = 34  # the column of descriptions, equal in all tools
 
 
 def escape(text):
-    """For roff: all characters as they are, so that what is copied from the page can be typed."""
+    """Escapes text for roff. All characters stay as they are, so that text that is copied from the page can be typed."""
     for character, name in (("\\", "\\e"), ("-", "\\-"), ("^", "\\(ha"), ("~", "\\(ti"), ("`", "\\(ga"), ("'", "\\(aq")):
         text = text.replace(character, name)
     return text.replace(".", "\\&.", 1) if text.startswith(".") else text
@@ -77,9 +77,9 @@ class Page:
 
 
 class Help:
-    """Goes through the lines of one help text: that of a program, or of one of its commands."""
+    """A parser of one help text, that of a program or of one of its commands."""
 
-    # Groups of the program that are sections of a manual page; others are below the one before.
+    # These groups become sections of a manual page. All others are placed below the one before.
     SECTIONS = {"Options": "OPTIONS", "OPTIONS": "OPTIONS", "Positionals": "ARGUMENTS", "Commands": "COMMANDS", "Subcommands": "COMMANDS"}
 
     def __init__(self, page, text, is_command=False):
@@ -133,7 +133,7 @@ class Help:
         self.fresh = False
 
     def inner(self, line, text):
-        """Below a heading in capitals: examples, a status, a list in two columns, or text."""
+        """Takes a line below a heading in capitals: an example, a status, a list in two columns, or text."""
         if self.group == "EXIT STATUS" and re.match(r"\d {2,}\S", text):
             for number, meaning in re.findall(r"(\d+(?: \+ \w)?) {2,}(\S.*?)(?= {4}\d| *$)", text):
                 self.page.entry(number, meaning)
@@ -144,12 +144,12 @@ class Help:
             self.page.entry(match[1], match[2])
             self.fresh, self.list_indent = False, indent_of(line)
         else:
-            if indent_of(line) <= self.list_indent:  # behind the list
+            if indent_of(line) <= self.list_indent:  # the list ends here
                 self.fresh, self.list_indent = True, -1
             self.flowing(text)
 
     def listed(self, line, text):
-        """An option, a command or an argument; what goes on below it is its text."""
+        """Takes an option, a command or an argument, with the text below it."""
         indent = indent_of(line)
         if match := self.is_llvm and LLVM_ENTRY.match(line):
             while self.depths and self.depths[-1] > indent:
@@ -157,7 +157,7 @@ class Help:
             if not self.depths or self.depths[-1] < indent:
                 self.depths.append(indent)
             depth = len(self.depths) - 1
-            # Options of passes are written in the value of the pass.
+            # Options of a pass are written inside the value of the pass.
             name = match[2].lstrip("-") if self.is_of_a_pass(indent) else match[2]
             self.page.entry(name, match[3], depth)
         elif indent <= 6 and text.endswith(":") or text == "Compiler passes to run":
@@ -173,7 +173,7 @@ class Help:
             self.page.text(text)
 
     def split_entry(self, line):
-        """An option and what it does, which may stand in the next line, or behind a single space."""
+        """Splits an option from its description, which may be in the next line, or follow a single space."""
         if match := re.match(r"(\S.*?) {2,}(\S.*)", line.strip()):
             return match[1], match[2]
         is_whole = self.lines and indent_of(self.lines[0]) >= COLUMN
@@ -189,12 +189,12 @@ def help_of(program, *command):
 
 
 def has(program, command):
-    """Not where a build lacks what the command needs."""
+    """Returns false where a build lacks what the command needs."""
     return subprocess.run([program, command, "--help"], capture_output=True, check=False).returncode == 0
 
 
 def strip_repeated(text, whole):
-    """The help of a subcommand without what stands in that of the program: examples and statuses."""
+    """Returns the help of a subcommand without the parts that the program's help has: examples and statuses."""
     lines = text.splitlines()
     for i, line in enumerate(lines):
         if HEADING.match(line) and line in whole.splitlines():
@@ -204,20 +204,20 @@ def strip_repeated(text, whole):
 
 def make(program, name, summary, version):
     text = help_of(program)
-    # The first line says the name again, and more than that where nothing else does.
+    # The first line repeats the name, and is kept where it contains a description.
     described = re.sub(rf"\A{name} - (.*\n)(?=\s*Usage:)", lambda match: match[1][0].upper() + match[1][1:], text)
     body = Page()
     reader = Help(body, re.sub(rf"\A{name} - .*\n", "", described))
     reader.run()
     head = Page()
-    # Neither hyphens within words, which would be copied as well, nor wide spaces.
+    # Hyphenation would be copied with the words, so it is turned off, as are wide spaces.
     head.add(".nr HY 0", f'.TH "{escape(name.upper())}" 1 "" "cgx {version}" "cgx"', ".nh", ".ad l")
     head.heading(".SH", "NAME")
     head.add(f"{escape(name)} \\- {escape(summary)}")
     head.heading(".SH", "SYNOPSIS")
     head.add(bold(name) + " " + escape(reader.usage.removeprefix(name).strip()))
     head.heading(".SH", "DESCRIPTION")
-    # The commands of cgx are programs with pages of their own.
+    # The commands of cgx are programs with manual pages of their own.
     for command in (command for command in reader.commands if name != "cgx" and has(program, command)):
         inner = Page()
         of_command = Help(inner, strip_repeated(help_of(program, command), text), is_command=True)

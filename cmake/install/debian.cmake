@@ -1,5 +1,6 @@
-# What Debian asks of every package, and a prefix needs not: a copyright, manual pages that are packed, folders for all users
-# whatever the umask of the one who packs. cpack runs this on what it makes packages of, a folder for each component.
+# Adds what Debian requires of every package and a prefix does not need: a copyright file, compressed manual
+# pages, and folders that all users can read whatever the umask of the packager is. cpack runs this script on
+# the contents of its packages, one folder per component.
 foreach(component ${CPACK_COMPONENTS_ALL})
   string(TOUPPER ${component} name)
   set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component})

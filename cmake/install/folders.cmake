@@ -1,5 +1,5 @@
-# Makes the folders cgx_folders of the prefix that are not there yet, for all users: what install() makes on the way has
-# modes by the umask of the one who installs, and one of 077 would shut others out.
+# Makes the missing ones of the prefix's folders cgx_folders, readable by all users. install() makes folders
+# with modes by the umask of whoever installs, and 077 would exclude all others.
 foreach(folder IN LISTS cgx_folders)
   cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" NORMALIZE)
   get_filename_component(folder "$ENV{DESTDIR}${folder}" ABSOLUTE)

@@ -43,7 +43,7 @@ optimizer = optax.chain(
 
 
 def gather(shards):
-    """The whole parameters of one layer."""
+    """Returns the whole parameters of one layer."""
     return jax.tree.map(lambda shard: lax.all_gather(shard, "data", axis=0, tiled=True), shards)
 
 
@@ -71,7 +71,7 @@ def read_out(params, x):
 
 
 def loss_fn(shards, batch):
-    """The mean over the rank's own windows."""
+    """Returns the mean loss over the rank's own windows."""
     inputs, targets = batch["tokens"][:, :-1], batch["tokens"][:, 1:]
     x = embed({name: shards[name] for name in ("token", "position")}, inputs)
     for block in shards["blocks"]:
@@ -82,7 +82,7 @@ def loss_fn(shards, batch):
 
 
 def clip(grads, limit):
-    """By the norm over all shards."""
+    """Scales gradients by the norm over all shards."""
     norm = jnp.sqrt(lax.psum(sum(jnp.sum(jnp.square(g)) for g in jax.tree.leaves(grads)), "data"))
     return jax.tree.map(lambda g: g * jnp.minimum(1.0, limit / (norm + 1e-9)), grads), norm
 

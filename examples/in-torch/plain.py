@@ -17,7 +17,7 @@ DATA = pathlib.Path(__file__).resolve().parents[1] / "mlp-digits"
 
 
 def load(name):
-    """Images and labels of a file of tensors (safetensors)."""
+    """Returns the images and labels in a file of tensors (safetensors)."""
     content = bytearray((DATA / f"{name}.safetensors").read_bytes())
     length = int.from_bytes(content[:8], "little")
     tensors = []

@@ -27,7 +27,7 @@ mesh = jax.sharding.Mesh(np.array(jax.devices()), ("data",))
 
 
 def load_data(seed=0):
-    """The digits, shuffled once: standardised pixels and labels, for training and validation."""
+    """Returns the digits, shuffled once: standardized pixels and labels, for training and validation."""
     digits = load_digits()
     order = np.random.default_rng(seed).permutation(len(digits.target))
     pixels = digits.data[order]
@@ -37,7 +37,7 @@ def load_data(seed=0):
 
 
 def init_state(seed=0):
-    """He-initialised weights and a momentum of zero."""
+    """Returns He-initialized weights and a momentum of zero."""
     rng = np.random.default_rng(seed)
     params = {}
     for i, (fan_in, fan_out) in enumerate(zip(LAYERS, LAYERS[1:])):
@@ -47,7 +47,7 @@ def init_state(seed=0):
 
 
 def predict(params, image):
-    """Logits of shape [samples, 10]."""
+    """Returns logits of shape [samples, 10]."""
     x = jax.nn.relu(image @ params["dense0"]["kernel"] + params["dense0"]["bias"])
     x = jax.nn.relu(x @ params["dense1"]["kernel"] + params["dense1"]["bias"])
     return x @ params["dense2"]["kernel"] + params["dense2"]["bias"]

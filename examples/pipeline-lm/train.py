@@ -74,7 +74,7 @@ def loss_fn(stage, batch):
 
 
 def on_stage(tree):
-    """A rank's slice of what is stacked over the stages."""
+    """Returns a rank's slice of arrays that are stacked over the stages."""
     return jax.tree.map(lambda x: x[0], tree)
 
 

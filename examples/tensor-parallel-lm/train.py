@@ -46,7 +46,7 @@ optimizer = optax.chain(
 
 
 def spec_of(path):
-    """How the ranks of `model` share a parameter: columns of what begins a layer, rows of what ends it."""
+    """Returns how the ranks of `model` split a parameter: by columns at the start of a layer, by rows at its end."""
     keys = [str(getattr(key, "key", "")) for key in path]
     if any(name in keys for name in ("qkv", "fc1")):
         return P(None, "model") if "kernel" in keys else P("model")
@@ -57,7 +57,7 @@ class Whole:
     """Every rank of `model` has all positions: a product by rows is summed up."""
     begin = staticmethod(lambda x: x)
     end = staticmethod(lambda x: lax.psum(x, "model"))
-    axes = ("data",)  # over which the loss is a mean
+    axes = ("data",)  # the loss is a mean over these
 
 
 class Sequence:
@@ -92,7 +92,7 @@ def mlp(p, x, form):
 
 
 def loss_fn(params, batch, form):
-    """The mean over the whole batch, on all devices together."""
+    """Returns the mean loss over the whole batch, on all devices together."""
     inputs, targets = (own_positions(tokens, form, axis=1) for tokens in (batch["tokens"][:, :-1], batch["tokens"][:, 1:]))
     x = params["token"][inputs] + own_positions(params["position"], form, axis=0)
     for block in params["blocks"]:
@@ -105,7 +105,7 @@ def loss_fn(params, batch, form):
 
 
 def clip(grads, limit):
-    """By the norm over all parts."""
+    """Scales gradients by the norm over all parts."""
     def squares(path, g):
         own = jnp.sum(jnp.square(g))
         return lax.psum(own, "model") if "model" in spec_of(path) else own

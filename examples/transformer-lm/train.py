@@ -105,7 +105,7 @@ def mlp(p, x):
 
 
 def logits_fn(params, tokens):
-    """Logits of shape [batch, length, VOCABULARY] for tokens of shape [batch, length]."""
+    """Returns logits of shape [batch, length, VOCABULARY] for tokens of shape [batch, length]."""
     x = params["token"][tokens] + params["position"]
     for block in params["blocks"]:
         x = x + attention(block, layer_norm(block["norm1"], x))
@@ -114,7 +114,7 @@ def logits_fn(params, tokens):
 
 
 def loss_fn(params, batch):
-    """The mean over the whole batch, on all devices together."""
+    """Returns the mean loss over the whole batch, on all devices together."""
     inputs, targets = batch["tokens"][:, :-1], batch["tokens"][:, 1:]
     logits = logits_fn(params, inputs)
     loss = optax.softmax_cross_entropy_with_integer_labels(logits, targets).mean()

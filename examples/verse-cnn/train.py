@@ -41,7 +41,7 @@ optimizer = optax.chain(
 
 
 def load_data(seed=0):
-    """Verses as numbers of words, and the number of the book; shuffled once."""
+    """Returns verses as numbers of words, and the number of the book; shuffled once."""
     text = pathlib.Path(__file__).resolve().parents[1] / "transformer-lm" / "king-james.txt"
     verses = [re.findall(r"\w+|[^\w\s]", line) for line in text.read_text().lower().splitlines()]
     frequent = collections.Counter(word for verse in verses for word in verse).most_common(VOCABULARY - 2)
@@ -78,7 +78,7 @@ def convolution(p, x):
 
 
 def logits_fn(params, words):
-    """Logits of shape [verses, books] for words of shape [verses, LENGTH]."""
+    """Returns logits of shape [verses, books] for words of shape [verses, LENGTH]."""
     x = params["embedding"][words] * (words != 0)[..., None]
     x = jnp.concatenate([jax.nn.relu(convolution(p, x)).max(axis=1) for p in params["conv"]], axis=-1)
     x = jax.nn.relu(x @ params["hidden"]["kernel"] + params["hidden"]["bias"])
@@ -86,7 +86,7 @@ def logits_fn(params, words):
 
 
 def loss_fn(params, batch):
-    """The mean over the whole batch, on all devices together."""
+    """Returns the mean loss over the whole batch, on all devices together."""
     logits = logits_fn(params, batch["words"])
     loss = optax.softmax_cross_entropy_with_integer_labels(logits, batch["book"]).mean()
     accuracy = (logits.argmax(-1) == batch["book"]).astype(jnp.float32).mean()

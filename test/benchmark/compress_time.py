@@ -1,4 +1,4 @@
-"""How long cgx-opt takes to compress a step, as a function of its size.
+"""Measures how long cgx-opt takes to compress a step, as a function of its size.
 
     python3 test/benchmark/compress_time.py build/release/bin/cgx-opt [--ops 5000 20000 100000] [--repeat 5]
         [--shape layers | chain | reductions | arguments] [--lower] [--most-growth 2]
@@ -27,7 +27,7 @@ MATRIX = f"tensor<{SIZE}x{SIZE}xf32>"
 
 
 def layer(number):
-    """The forward pass of a layer, its gradient with the mean over ranks, and the update."""
+    """Returns the forward pass of a layer, its gradient with the mean over ranks, and the update."""
     before = "%x" if number == 0 else f"%y{number - 1}"
     n = number
     lines = [f"%a{n} = stablehlo.dot_general {before}, %w{n}, contracting_dims = [1] x [0] : ({MATRIX}, {MATRIX}) -> {MATRIX}",
@@ -49,7 +49,7 @@ def layer(number):
 
 
 def chain(ops):
-    """So many ops, each of the one before it."""
+    """Returns a chain of ops, each with the one before it as its operand."""
     kinds = ("add", "multiply", "subtract", "maximum")
     return "\n".join([f"func.func @main(%a0: {MATRIX}, %b: {MATRIX}) -> {MATRIX} {{",
                       *(f"%a{i + 1} = stablehlo.{kinds[i % 4]} %a{i}, %b : {MATRIX}" for i in range(ops)),
@@ -57,7 +57,7 @@ def chain(ops):
 
 
 def step(ops):
-    """A step of about `ops` ops; the module's text."""
+    """Returns the text of a module with a step of about `ops` ops."""
     layers = range(max(1, ops // OPS_PER_LAYER))
     weights = [f"%w{n}: {MATRIX} {{tf.aliasing_output = {n} : i32}}" for n in layers]
     results = [f'{MATRIX} {{jax.result_info = "result.l{n}.w"}}' for n in layers]
@@ -77,7 +77,7 @@ def all_reduce(result, operand):
 
 
 def reductions(ops):
-    """Gradients of one parameter, each reduced and taken away from it."""
+    """Returns gradients of one parameter, each reduced and subtracted from it."""
     lines = ["module attributes {mhlo.num_partitions = 4 : i32} {",
              f'func.func public @main(%d0: {MATRIX} {{tf.aliasing_output = 0 : i32}}, %x: {MATRIX}) '
              f'-> ({MATRIX} {{jax.result_info = "result.w"}}) {{']
@@ -89,7 +89,7 @@ def reductions(ops):
 
 
 def arguments_of(ops):
-    """As many parameters as a third of the ops, each with its gradient."""
+    """Returns one parameter per three ops, each with its gradient."""
     count = range(max(1, ops // 3))
     weights = [f"%w{i}: {MATRIX} {{tf.aliasing_output = {i} : i32}}" for i in count]
     results = [f'{MATRIX} {{jax.result_info = "result.l{i}.w"}}' for i in count]
@@ -102,12 +102,12 @@ def arguments_of(ops):
 
 
 SHAPES = {"layers": step, "chain": chain, "reductions": reductions, "arguments": arguments_of}
-# Of each shape the ops of the largest step of the table, compressed, and taken to LLVM.
+# These are the ops of the largest step of each shape in the table, compressed, and lowered to LLVM.
 LARGEST = {"layers": (100000, 20000), "chain": (100000, 20000), "reductions": (60000, 15000), "arguments": (15000, 7500)}
 
 
 def seconds(command, repeat):
-    """The fastest of `repeat` runs."""
+    """Returns the fastest of `repeat` runs."""
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
@@ -117,7 +117,7 @@ def seconds(command, repeat):
 
 
 def table(cgx_opt, repeat):
-    """For each shape, the times of a step and of one of twice its ops, and how many times as long that takes."""
+    """Prints, for each shape, the times of a step and of one with twice its ops, and their ratio."""
     print(f"{'shape':<11} {'passes':<8} {'ops':>7} {'of n':>9} {'of 2n':>9} {'growth':>7}")
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "step.mlir"

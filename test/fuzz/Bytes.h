@@ -14,7 +14,8 @@
 #include <span>
 #include <string_view>
 
-/// Numbers from the front of the input, zeros when it is used up; what is left is the material.
+/// A source of numbers from the front of the input, and of zeros once it is used up. The rest of the input is
+/// the material.
 class Bytes {
 public:
   Bytes(const uint8_t *data, size_t size) : left(data, size) {}
@@ -28,7 +29,7 @@ public:
     return value;
   }
 
-  /// Between `least` and `most`.
+  /// Returns a number between `least` and `most`.
   uint32_t between(uint32_t least, uint32_t most) {
     return least + uint32_t(take<uint32_t>() % (uint64_t(most) - least + 1));
   }

@@ -16,13 +16,14 @@
 
 #include <iterator>
 
-/// Whatever is refused is refused with a reason.
+/// Stops if a rejection has no reason.
 static void expectReason(const std::string &reason) {
   if (reason.empty())
     __builtin_trap();
 }
 
-/// One reader for all formats takes what the library takes, but for depth, length and names that come twice.
+/// Parses with the common reader of all formats, and stops unless it accepts what the library accepts, except
+/// for depth, length and repeated names.
 static bool parse(std::string_view text) {
   try {
     const nlohmann::json json = cgx::formats::parseJson(text);
@@ -35,7 +36,7 @@ static bool parse(std::string_view text) {
   }
 }
 
-/// A codec has one spelling, which is a codec.
+/// Reads a codec, and stops unless its printed form is a codec that prints equally.
 static void readCodec(std::string_view text) {
   try {
     const cgx::formats::Codec codec = cgx::formats::parseCodecText(text);
@@ -90,8 +91,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (auto *read : readers)
       read(text);
   } else {
-    // Every reader begins with parse() of the whole, so of what that refuses one sees enough, now this and
-    // now that.
+    // Every reader begins with parse() of the whole text, so it is enough if each of them gets a part of the
+    // rejected inputs.
     readers[size % std::size(readers)](text);
   }
   return 0;

@@ -1,4 +1,4 @@
-//===-- test/fuzz/GreetingFuzz.cpp - What strangers say over TCP -*- C++ -*-===//
+//===-- test/fuzz/GreetingFuzz.cpp - Hostile input over TCP -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Whoever finds the port of a job may say anything: hellos and proofs, in pieces of any size. Who does not
-// know the key is never let in. Then notes, and what a file or a store says of where a job meets.
+// A stranger that finds the port of a job may send anything: hellos and proofs, in parts of any size. It is
+// never admitted without the key. The target then reads arbitrary liveness records, and rendezvous addresses
+// from a file or a store.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +32,7 @@ void expectReason(const Status &status) {
     __builtin_trap();
 }
 
-/// Fills what is to be read next, some of it, from the input.
+/// Fills some of the bytes that are to be read next from the input.
 uint64_t fill(Bytes &input, std::span<std::byte> room) {
   const size_t count = std::min<size_t>(room.size(), 1 + input.take<uint8_t>());
   for (std::byte &byte : room.first(count))
@@ -45,7 +46,7 @@ void greet(Bytes &input) {
   own.rank = 1;
   own.ranks = 3;
   Greeting greeting(role, own, hashOf("a key that the input does not know"));
-  if (input.take<uint8_t>() % 2) { // a sound hello, so that what follows is reached
+  if (input.take<uint8_t>() % 2) { // a valid hello, so that the code after it is reached
     Hello other = own;
     other.isComplete = input.take<uint8_t>();
     other.rank = input.take<uint32_t>();

@@ -1,4 +1,4 @@
-//===-- test/fuzz/HandshakeFuzz.cpp - What other ranks say at first -*- C++ -*-===//
+//===-- test/fuzz/HandshakeFuzz.cpp - First messages of other ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Messages of a rank that is of another build, of another job, or not of this program at all: identities, and
-// the sizes that go before what ranks gather.
+// The messages come from a rank of another build or job, or from another program: identities, and the sizes
+// that precede gathered data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace cgx;
 
 namespace {
 
-/// Answers each receive with the next bytes of the input.
+/// A transport that answers each receive with the next bytes of the input.
 class Told final : public Transport {
 public:
   explicit Told(Bytes &input) : input(input) {}
@@ -33,8 +33,8 @@ public:
     for (std::span<std::byte> piece : message.pieces)
       for (std::byte &byte : piece.first(std::min<size_t>(piece.size(), 4096)))
         byte = std::byte(input.take<uint8_t>());
-    // A size is that of little memory, or of more than any vector has; what lies between is an error of
-    // AddressSanitizer.
+    // Sizes are small enough for memory, or larger than any vector; AddressSanitizer reports those in between
+    // as errors.
     if (messageBytes(message) == sizeof(uint64_t) && input.take<uint8_t>() % 2)
       std::memset(message.pieces[0].data() + 2, 0, sizeof(uint64_t) - 2);
     else if (messageBytes(message) == sizeof(uint64_t))

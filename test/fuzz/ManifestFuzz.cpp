@@ -17,6 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (uint32_t ranks : {1u, 4u})
     if (cgx::Result<cgx::Program> program = cgx::Program::parse(text.c_str(), ranks); !program.ok())
       if (program.status().message().empty())
-        __builtin_trap(); // refused without a reason
+        __builtin_trap(); // rejected without a reason
   return 0;
 }

@@ -34,11 +34,11 @@ extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, s
 using Input = std::vector<uint8_t>;
 
 static constexpr size_t kLongestInput = 1 << 16;
-static constexpr unsigned kLongestSeconds = 300; // with sanitizers, on a busy machine
+static constexpr unsigned kLongestSeconds = 300; // the limit for sanitizers on a busy machine
 static constexpr std::string_view kSplit = "// -----\n";
 static uint64_t current;
 
-/// Says which mutation it was, and dies as the signal wants it.
+/// Prints which mutation crashed, and ends with the signal.
 static void onCrash(int signal) {
   std::string text = "crashed: repeat with -runs=1 -seed=" + std::to_string(current) + "\n";
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
@@ -86,28 +86,28 @@ private:
     size_t at = below(input.size() + 1), length = below(std::min<size_t>(input.size() - at, 32) + 1);
     auto position = input.begin() + ptrdiff_t(at);
     switch (below(6)) {
-    case 0: // a bit
+    case 0: // flip a bit
       if (at < input.size())
         input[at] ^= uint8_t(1 << below(8));
       return;
-    case 1: // a byte, often one that ends or nests something
+    case 1: // replace a byte, often by one that ends or nests something
       if (at < input.size())
         input[at] = below(2) ? uint8_t("\0\xff\"{}[](),:<>-%#"[below(16)]) : byte();
       return;
-    case 2: // bytes gone
+    case 2: // remove bytes
       input.erase(position, position + ptrdiff_t(length));
       return;
-    case 3: { // bytes twice
+    case 3: { // repeat bytes
       Input copy(position, position + ptrdiff_t(length));
       input.insert(position, copy.begin(), copy.end());
       return;
     }
-    case 4: { // noise
+    case 4: { // write random bytes
       Input more = noise(1 + below(16));
       input.insert(position, more.begin(), more.end());
       return;
     }
-    default: { // a piece of another seed
+    default: { // insert a piece of another seed
       const Input &other = seeds[below(seeds.size())];
       size_t begin = below(other.size() + 1),
              end = begin + below(std::min<size_t>(other.size() - begin, 64) + 1);
@@ -130,7 +130,7 @@ static std::vector<Input> readSeeds(const std::filesystem::path &folder) {
     for (const auto &entry : std::filesystem::directory_iterator(folder))
       if (entry.is_regular_file())
         paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end()); // a folder has no order
+  std::sort(paths.begin(), paths.end()); // the order of a folder is arbitrary
   std::vector<Input> seeds;
   for (const auto &path : paths) {
     std::ifstream file(path, std::ios::binary);
@@ -139,7 +139,7 @@ static std::vector<Input> readSeeds(const std::filesystem::path &folder) {
       std::exit(2);
     }
     std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    for (size_t begin = 0; begin <= text.size();) { // a lit test holds several modules
+    for (size_t begin = 0; begin <= text.size();) { // a lit test contains several modules
       size_t end = std::min(text.find(kSplit, begin), text.size());
       seeds.emplace_back(text.begin() + ptrdiff_t(begin), text.begin() + ptrdiff_t(end));
       begin = end + kSplit.size();

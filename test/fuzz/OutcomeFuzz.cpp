@@ -1,4 +1,4 @@
-//===-- test/fuzz/OutcomeFuzz.cpp - What a rank hands over at its end -*- C++ -*-===//
+//===-- test/fuzz/OutcomeFuzz.cpp - Outcomes that ranks send ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,15 +30,15 @@ static Job makeJob() {
   return job;
 }
 
-/// The header's text, with its length before it as a rank writes it, and then what lies behind it: else no
-/// input of bytes has a header.
+/// Returns the header's text with its length before it, as a rank writes it, and the rest of the input after
+/// it. Without that, no input would have a header.
 static std::vector<std::byte> withLength(Bytes input) {
   const uint32_t behind = input.take<uint8_t>();
   std::string_view text = input.text();
   const uint64_t length = text.size() - std::min<uint64_t>(behind, text.size());
   std::vector<std::byte> bytes(sizeof length + text.size());
   std::memcpy(bytes.data(), &length, sizeof length);
-  std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin() + sizeof length); // which may be empty
+  std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin() + sizeof length); // the text may be empty
   return bytes;
 }
 
@@ -54,7 +54,7 @@ static void take(std::span<const std::byte> bytes) {
       __builtin_trap();
   } catch (const Error &error) {
     if (!*error.what())
-      __builtin_trap(); // refused without a reason
+      __builtin_trap(); // rejected without a reason
   }
 }
 

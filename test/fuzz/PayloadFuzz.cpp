@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every codec that a manifest can name. A decoder must refuse the bytes or decode them, within the payload
-// and the output, on every instruction set of this machine alike; and it must decode what an encoder made of
-// them.
+// Covers every codec that a manifest can name. A decoder must reject the bytes or decode them, within the
+// payload and the output, and equally on every instruction set of this machine; and it must decode an
+// encoder's payload.
 
 #include "Bytes.h"
 
@@ -50,7 +50,7 @@ static void require(bool holds, const char *what, const cgx_codec &codec) {
   std::abort();
 }
 
-/// A buffer of exactly `bytes` bytes, so that one byte too far is seen.
+/// Returns a buffer of exactly `bytes` bytes, so that sanitizers see an access one byte too far.
 static std::unique_ptr<uint8_t[]> makeBuffer(uint64_t bytes) { return std::make_unique<uint8_t[]>(bytes); }
 
 static void decodeEverywhere(const cgx_codec &codec, cgx_element_type type, const uint8_t *payload,
@@ -86,19 +86,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   auto type = cgx_element_type(bytes.between(CGX_F32, CGX_BF16));
   if (!checkCodec(codec, type).empty() || !cgx_codec_has_payloads(&codec))
     return 0;
-  // Mostly few: an element more is seldom another case, and takes its time in every implementation.
+  // Few elements are the rule, because more seldom reach other code and cost time in every implementation.
   uint64_t elements = bytes.between(0, bytes.take<uint8_t>() % 32 ? 130 : 2000);
   RandomKey key{bytes.take<uint64_t>()};
   std::span<const uint8_t> material = bytes.rest();
   uint64_t most = cgx_payload_bytes(&codec, type, elements);
 
-  // Any numbers, encoded.
+  // First, arbitrary numbers are encoded.
   uint64_t inputBytes = elements * cgx_element_bytes(type);
   auto input = makeBuffer(inputBytes);
   for (uint64_t i = 0; i < inputBytes; ++i)
     input[i] = material.empty() ? 0 : material[i % material.size()];
   auto encoded = makeBuffer(most);
-  // An optimizer may keep any numbers, too.
+  // The tensors of an optimizer may hold arbitrary numbers too.
   OptimizerTensors optimizer{.update = 1 + key.value % 1000};
   optimizer.kept.fill({input.get(), type});
   const auto rate = std::bit_cast<float>(uint32_t(key.value >> 32));
@@ -111,7 +111,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::memcpy(payload.get(), encoded.get(), encodedBytes);
   decodeEverywhere(codec, type, payload.get(), encodedBytes, elements, true);
 
-  // Any bytes behind a right header, as many as encoding gave or as there are.
+  // Next, arbitrary bytes follow a valid header; there are as many as encoding gave, or any number.
   uint64_t begin = cgx_payload_body_begin(&codec);
   uint64_t anyBytes = cgx_payload_is_fixed(&codec) ? most : begin + material.size();
   if (elements == 0 || codec.family == CGX_CODEC_IDENTITY || codec.checksum)
@@ -120,10 +120,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (uint64_t i = begin; i < anyBytes; ++i)
     any[i] = material.empty() ? 0xff : material[(i - begin) % material.size()];
   writePayloadHeader(codec, type, elements, any.get());
-  (void)endPayload(codec, any.get(), anyBytes); // its length
+  (void)endPayload(codec, any.get(), anyBytes); // ends with its length
   decodeEverywhere(codec, type, any.get(), anyBytes, elements, false);
 
-  // The header too, and any length.
+  // Finally, the header and the length are arbitrary too.
   auto raw = makeBuffer(material.size());
   std::copy(material.begin(), material.end(), raw.get());
   decodeEverywhere(codec, type, raw.get(), material.size(), elements, false);

@@ -15,7 +15,7 @@
 
 using namespace cgx::plan;
 
-/// What is read is written so that it reads again.
+/// Reads a document, and stops unless its written form can be read again.
 template <typename Document> static void readTwice(std::string_view text) {
   try {
     Document document = Document::parse(text);
@@ -23,7 +23,7 @@ template <typename Document> static void readTwice(std::string_view text) {
       (void)Document::parse(document.toJson());
   } catch (const Error &error) {
     if (!*error.what())
-      __builtin_trap(); // refused without a reason
+      __builtin_trap(); // rejected without a reason
   }
 }
 

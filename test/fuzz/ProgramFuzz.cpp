@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads it with the dialects of cgx, verifies it, prints it and reads that again; then compresses it, and
-// lowers it to LLVM. Whatever is refused has a reason. ProgramMutations.cpp makes the programs.
+// Reads a text with the dialects of cgx, verifies it, prints it and reads that again; then compresses it, and
+// lowers it to LLVM. Every rejection has a reason. ProgramMutations.cpp makes the programs.
 
 #include "Bytes.h"
 
@@ -32,8 +32,8 @@ using namespace mlir;
 
 namespace {
 
-/// Faults of MLIR itself, found here: text with these words is passed over, so that a run goes on to find
-/// ours.
+/// A fault of MLIR itself that was found here. Text with its words is skipped, so that a run continues to
+/// find ours.
 struct Upstream {
   const char *text, *fault;
 };
@@ -58,8 +58,8 @@ static DialectRegistry makeRegistry() {
 
 namespace {
 
-/// What reads, compresses and lowers. To make it takes longer than most programs take; since it keeps every
-/// attribute and type that it saw, it is made anew now and then.
+/// The passes that read, compress and lower. Making this object takes longer than most programs; it is made
+/// again now and then because it keeps every attribute and type that it saw.
 class Compiler {
 public:
   explicit Compiler(const DialectRegistry &registry) : context(registry, MLIRContext::Threading::DISABLED) {
@@ -117,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (const Upstream &fault : kUpstream)
     if (text.find(fault.text) != std::string::npos)
       return 0;
-  // As every tool does before MLIR reads it.
+  // Every tool does this before MLIR reads a text.
   if (cgx::explainUnreadable(*llvm::MemoryBuffer::getMemBuffer(text)))
     return 0;
   if (programs++ % kProgramsOfOneCompiler == 0)

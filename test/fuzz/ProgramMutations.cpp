@@ -1,4 +1,4 @@
-//===-- test/fuzz/ProgramMutations.cpp - Programs that are a little wrong -*- C++ -*-===//
+//===-- test/fuzz/ProgramMutations.cpp - Programs with small mistakes -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Changes the text of a module where a person or another program would: numbers, shapes, element types,
-// operands, ops, attributes. What comes out mostly parses, and is then for verifiers and passes to refuse.
-// libFuzzer and Mutate.cpp call it.
+// Changes the text of a module where a person or another program would: numbers, shapes, element
+// types, operands, ops, attributes. Most results parse, and have to be rejected by verifiers and
+// passes. libFuzzer and Mutate.cpp call it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +54,7 @@ private:
   // Where things are
   //===--------------------------------------------------------------------===//
 
-  /// All spans that `match` finds: it says how long what begins at a position is, or 0.
+  /// Returns all spans that `match` finds: it returns the length of what begins at a position, or 0.
   std::vector<Span> findAll(const std::function<size_t(size_t)> &match) const {
     std::vector<Span> spans;
     for (size_t at = 0; at < text.size();) {
@@ -89,7 +89,7 @@ private:
     });
   }
 
-  /// `tensor<...>` without nested brackets.
+  /// Returns the spans of `tensor<...>` without nested brackets.
   std::vector<Span> types() const {
     return findAll([&](size_t at) -> size_t {
       if (text.compare(at, 7, "tensor<") != 0)
@@ -121,7 +121,7 @@ private:
     });
   }
 
-  /// What stands between commas, in brackets of any kind.
+  /// Returns the spans between commas, in brackets of any kind.
   std::vector<Span> items() const {
     return findAll([&](size_t at) -> size_t {
       if (at == 0 || std::strchr("[{(,", text[at - 1]) == nullptr)
@@ -139,7 +139,7 @@ private:
 
   void replace(Span span, std::string_view with) { text.replace(span.begin, span.end - span.begin, with); }
 
-  /// Of everything that reads like `span`, or of this alone.
+  /// Replaces one span, or every equal part of the text.
   void replaceSome(Span span, const std::string &with) {
     std::string old = textOf(span);
     if (old.empty() || below(3) == 0)
@@ -194,27 +194,27 @@ private:
     case 0: // another element type
       last = std::string(oneOf(kElements));
       break;
-    case 1: // a dimension more
+    case 1: // one dimension more
       shape = (below(2) ? "1x" : below(2) ? "0x" : "3x") + shape;
       break;
-    case 2: // a dimension less
+    case 2: // one dimension less
       shape = shape.substr(shape.find('x') == std::string::npos ? 0 : shape.find('x') + 1);
       break;
-    case 3: // another dimension
+    case 3: // another size of a dimension
       if (size_t end = shape.find('x'); end != std::string::npos && end > 0 && shape[0] != '?' && end < 10) {
         std::string size = anyNumber(shape.substr(0, end));
         shape = (size[0] == '-' ? "0" : size) + shape.substr(end);
       }
       break;
-    case 4: // a dimension that is not known
+    case 4: // one dynamic dimension
       if (size_t end = shape.find('x'); end != std::string::npos)
         shape = "?" + shape.substr(end);
       break;
-    case 5: // none is known
+    case 5: // an unranked tensor
       if (below(4) == 0)
         shape = "*x";
       break;
-    default: // that of another value
+    default: // the type of another value
       return replaceSome(span, textOf(found[below(found.size())]));
     }
     replaceSome(span, "tensor<" + shape + last + ">");

@@ -19,7 +19,7 @@ using namespace cgx::run;
 static uint64_t sum;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  // A length in front of a header that is only text, so that most inputs get past the length.
+  // The header gets the right length in front of it, so that most inputs pass that check.
   auto file = std::make_unique<std::byte[]>(size + 8);
   uint64_t headerBytes = size;
   if (size > 8 && data[0] == '{')
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
           sum += uint64_t(byte);
     } catch (const Error &error) {
       if (!*error.what())
-        __builtin_trap(); // refused without a reason
+        __builtin_trap(); // rejected without a reason
     }
   return 0;
 }

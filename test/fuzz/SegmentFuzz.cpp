@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// The header of a segment is anything; then a rank talks over a sound segment, whose peer says anything and
-// overwrites anything.
+// First, the header of a segment is arbitrary. Then a rank communicates over a valid segment with a peer that
+// sends arbitrary messages and overwrites arbitrary bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +29,12 @@ namespace {
 constexpr uint32_t kRanks = 2;
 constexpr uint64_t kRingBytes = 256;
 
-/// The memory of all executions: zeroing and mapping that of each anew took nearly all of the time.
+/// The memory of all executions. Mapping and zeroing it anew for each took nearly all of the time.
 class Arena {
 public:
   static constexpr uint64_t kBytes = uint64_t(1) << 24;
 
-  /// Exactly `bytes` bytes, so that a sanitizer sees an access behind them.
+  /// Returns exactly `bytes` bytes, so that a sanitizer sees an access beyond them.
   std::byte *ofBytes(uint64_t bytes) {
     if (bytes < end)
       ASAN_POISON_MEMORY_REGION(memory + bytes, end - bytes);
@@ -67,7 +67,7 @@ void expectReason(const Status &status) {
     __builtin_trap();
 }
 
-/// A file of as many bytes as it says, or of a few others.
+/// Attaches to a file of the size in its header, or of a few other sizes.
 void attach(Bytes input) {
   SegmentHeader header{};
   header.magic = input.take<uint8_t>() % 8 ? kSegmentMagic : input.take<uint64_t>();
@@ -98,14 +98,14 @@ void attach(Bytes input) {
   expectReason(segment->failure());
 }
 
-/// What precedes each message in a ring, as RingTransport writes it.
+/// The header of each message in a ring, as RingTransport writes it.
 struct MessageHeader {
   uint32_t magic = 0x4d584743, reserved = 0;
   Tag tag;
   uint64_t bytes = 0;
 };
 
-/// Rank 0 of a segment of small rings, and a peer that does anything between its calls.
+/// Rank 0 of a segment of small rings, with a peer that writes arbitrary bytes between its calls.
 class Conversation {
 public:
   explicit Conversation(Bytes input)
@@ -140,7 +140,7 @@ private:
     return memory;
   }
 
-  /// One of those that are posted, or any.
+  /// Returns a posted tag, or an arbitrary one.
   Tag takeTag() {
     return {.step = input.take<uint8_t>() % 8 ? 1 : input.take<uint64_t>(),
             .collective = input.between(1, 3)};
@@ -148,7 +148,7 @@ private:
 
   void actOfPeer() {
     switch (input.take<uint8_t>() % 4) {
-    case 0: { // a message, with as many bytes behind its header as there is room for
+    case 0: { // a message, followed by as many bytes as there is space for
       const MessageHeader header{.tag = takeTag(),
                                  .bytes = input.take<uint8_t>() % 4 ? input.take<uint16_t>() % 512
                                                                     : input.take<uint64_t>()};
@@ -159,7 +159,7 @@ private:
       told.publish();
       return;
     }
-    case 1: { // more of it
+    case 1: { // more bytes of a message
       const std::byte bytes[kRingBytes] = {};
       told.write(std::span(bytes).first(1 + input.take<uint8_t>() % kRingBytes));
       told.publish();
@@ -176,7 +176,7 @@ private:
       note.number.store(++eager[lane]);
       return;
     }
-    default: { // anything, anywhere
+    default: { // arbitrary bytes anywhere
       const uint64_t at =
           sizeof(SegmentHeader) + input.take<uint32_t>() % (controlBytes(memory) - sizeof(SegmentHeader) - 8);
       const auto value = input.take<uint64_t>();

@@ -22,7 +22,7 @@ PIPELINES = [
 
 
 def crash_of(program, pipeline, modules):
-    """What is wrong with how the program ended, or None."""
+    """Returns why the program's end is a fault, or None."""
     result = subprocess.run(
         [program, "-", "--split-input-file", "--allow-unregistered-dialect", "-o", "/dev/null", *pipeline],
         input=b"\n// -----\n".join(modules), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=600)
@@ -34,7 +34,7 @@ def crash_of(program, pipeline, modules):
 
 
 def find_crash(program, pipeline, named):
-    """The first of the modules that ends the program alone, and how."""
+    """Returns the first of the modules that crashes the program alone, and how."""
     problem = crash_of(program, pipeline, [text for _, text in named])
     if problem is None:
         return None
@@ -57,7 +57,7 @@ def main():
                         *options.seeds], check=True)
         named = [(path.name, path.read_bytes().replace(b"// -----", b"//"))
                  for path in sorted(pathlib.Path(folder).iterdir(), key=lambda path: int(path.name))]
-        # With such a number a file is refused whole, before its other modules are looked at.
+        # A file with such a number is rejected as a whole, before its other modules are read.
         named = [(name, text) for name, text in named if not re.search(rb"%[\w$.-]+#\d{7}", text)]
         for pipeline in PIPELINES:
             for begin in range(0, len(named), 100):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often each fuzz target ran without a fault: the record in executions.json.
+"""Keeps the record, in executions.json, of how often each fuzz target ran without a fault.
 
     record.py --left N TARGET     prints how many executions are left to N
     record.py --done TARGET       prints how many there are
@@ -19,7 +19,7 @@ RECORD = pathlib.Path(__file__).with_name("executions.json")
 
 
 def final(log, name):
-    """A number of libFuzzer's final statistics; nothing if the run did not get there."""
+    """Returns a number of libFuzzer's final statistics, or None if the run did not get there."""
     found = re.findall(rf"^stat::{name}:\s+(\d+)$", log, re.M)
     return int(found[-1]) if found else None
 

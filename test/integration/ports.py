@@ -1,15 +1,18 @@
-"""Ports of this machine that one test has for itself, also beside another run of the suite, of this user or of another."""
+"""Reserves ports of this machine for one test, also when another user or run of the suite is active."""
 
 import random
 import socket
 
-# Below the ports that Linux gives to connections (net.ipv4.ip_local_port_range begins at 32768), so that nobody gets one by chance.
+# These ports are below those that Linux gives to connections (net.ipv4.ip_local_port_range begins at 32768), so that no
+# process gets one by chance.
 _PORTS = range(12000, 32000)
-_reserved = []  # what reserves them, until this process ends
+_reserved = []  # the sockets that reserve them until this process ends
 
 
 def reserve():
-    """A port on which nothing listens, and which no other test reserves while this process lives.
+    """Returns a port on which nothing listens, and which no other test reserves while this process lives. A bound and
+    closed socket reserves nothing. The name of an abstract Unix socket does: it exists once per machine, for all
+    users, and disappears with its process.
 
     A socket that is bound and closed again keeps its port for nobody. What does is the name of an abstract Unix socket: it
     exists once on a machine, whoever asks, and goes away with its process.

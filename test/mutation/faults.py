@@ -7,7 +7,7 @@ alone; so is what only talks (asserts, diagnostics), since no result depends on 
 import dataclasses
 import re
 
-# What stands for what. Spaces keep template arguments, references and pointers out.
+# Each text may be replaced by the others of its group. Spaces exclude template arguments, references and pointers.
 EXCHANGED = [
     ("comparison", r" (<=|>=|<|>|==|!=) ", {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}),
     ("logic", r" (&&|\|\|) ", {"&&": "||", "||": "&&"}),
@@ -25,7 +25,7 @@ STATEMENT = re.compile(r"^ +(?!return|break|continue|case|default|using|static|c
                        r"[\w\]\[.>()*-]+[^;{}]*;$")
 TALK = re.compile(r"\b(assert|static_assert|emit(Error|OpError|Warning|Remark)|attachNote|llvm_unreachable|LLVM_DEBUG|case|operator|"
                   r"template|#\w+|Status::error|concat)\b|<< *\"")
-# What comes before the brace that opens a class; and a function that has no body.
+# These match the text before the brace that opens a class, and a function without a body.
 CLASS = re.compile(r"\s*(?:(?:public|protected|private):\s*)*(?:template\s*<.*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum)\b"
                    r"(?![^{]*\)\s*(?:const\s*)?$)", re.DOTALL)
 PURE = re.compile(r" = 0;")
@@ -33,7 +33,7 @@ PURE = re.compile(r" = 0;")
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """`line` (counted from 1) reads `after` in place of `before`."""
+    """A fault in which `line` (counted from 1) reads `after` in place of `before`."""
 
     kind: str
     line: int
@@ -48,13 +48,13 @@ class Fault:
 
 
 def blanked(text):
-    """The text with comments and literals replaced by blanks of the same length, line for line."""
+    """Returns the text with comments and literals replaced by blanks of equal length, line by line."""
     token = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)
     return token.sub(lambda found: re.sub(r"[^\n]", "\x00", found.group()), text)
 
 
 def begins_in_class(code):
-    """For each line of blanked text, whether it begins among the members of a class: nothing there is a statement."""
+    """Returns, for each line of blanked text, if it begins among the members of a class, where nothing is a statement."""
     head, scopes = "", [False]
     for line in code.replace("\x00", " ").split("\n"):
         yield scopes[-1]
@@ -67,7 +67,7 @@ def begins_in_class(code):
 
 
 def faults(text):
-    """All faults of this text, in the order of its lines."""
+    """Returns all faults of this text, in the order of its lines."""
     found = []
     lines, all_code = text.split("\n"), blanked(text)
     for number, (line, code, in_class) in enumerate(zip(lines, all_code.split("\n"), begins_in_class(all_code)), 1):

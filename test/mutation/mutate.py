@@ -44,11 +44,11 @@ TREE = PLACE / "tree"
 BUILD = TREE / "build" / "release"
 JOBS = f"-j{os.cpu_count()}"
 WANTED = 0.9
-# Compiling is what costs most: what is not itself slow is hardly optimized.
+# Compiling costs most, so code that is not slow itself is hardly optimized.
 LEVELS = {"tools": "-O0", "test": "-O1"}
 
-# What is built and tested together. The near tests: lit's for the compiler, unit tests by their names in ctest for the
-# rest. Those left out wait for what does not come, or run for long on purpose.
+# A group is built and tested together. Its near tests are lit's for the compiler, and unit tests by their names in
+# ctest for the rest, without those that wait for something that does not come or run long on purpose.
 Group = collections.namedtuple("Group", "name targets has_lit tests")
 GROUPS = [
     Group("compiler", ["cgx-opt", "cgx_plugin", "cgx-compile"], True, "^$"),
@@ -58,10 +58,10 @@ GROUPS = [
           r"^(runtime\.|unit-run$|unit-output$|.*formats)"),
 ]
 LEFT_OUT = r"EnduranceTest|runtime.exports|\.long$"
-MOST_BYTES = 24 << 30  # of address space: a fault may ask for all memory
+MOST_BYTES = 24 << 30  # of address space, because a fault may request all memory
 FIRST_OF_LIT = 6  # This many tests of lit run first: most faults are noticed by them.
 
-# Where faults are made, and the far tests of each part.
+# A part names the sources with faults, and its far tests.
 Part = collections.namedtuple("Part", "under suffixes group far")
 PARTS = [
     Part("passes/import", (".cpp",), "compiler",
@@ -83,7 +83,7 @@ PARTS = [
 
 @functools.lru_cache(maxsize=None)
 def source(path):
-    """The text of a file as it was committed when the copy was made: what changed since is not what is tested."""
+    """Returns the text of a file as it was committed when the copy was made, because later changes are not tested."""
     place = TREE if TREE.exists() else ROOT
     return subprocess.run(["git", "show", f"HEAD:{path}"], cwd=place, capture_output=True, text=True, check=True).stdout
 
@@ -93,7 +93,7 @@ def part_of(path):
 
 
 def candidates(under):
-    """(path, fault) of everything that can be changed below the folders `under`."""
+    """Returns (path, fault) of everything that can be changed below the folders `under`."""
     listing = subprocess.run(["git", "ls-tree", "-r", "--name-only", "HEAD", *under], cwd=TREE if TREE.exists() else ROOT,
                              capture_output=True, text=True, check=True).stdout
     for path in listing.split():
@@ -105,7 +105,8 @@ def candidates(under):
 
 
 def sample(under, count, seed):
-    """`count` faults, no two of one line; each file is as likely as it has lines that can be changed."""
+    """Returns `count` faults, no two in one line. The probability of a file is proportional to its lines that can be
+    changed."""
     chosen = list(candidates(under))
     random.Random(seed).shuffle(chosen)
     seen = set()
@@ -116,7 +117,7 @@ def sample(under, count, seed):
 
 
 def run(command, log, timeout, **environment):
-    """The status of a command and the seconds that it took; one that never ends has noticed."""
+    """Returns the status of a command and its seconds. A command that never ends counts as failed."""
     begun = time.monotonic()
     whole = {**os.environ, "GTEST_FAIL_FAST": "1", "GTEST_BRIEF": "1", **environment}
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))  # noqa: E731
@@ -131,7 +132,7 @@ def run(command, log, timeout, **environment):
 
 
 def copy_tree():
-    """A clean copy of what is committed, configured, whose tests of lit are told which fault to make."""
+    """Makes a clean, configured copy of the committed tree, whose lit tests get the number of the fault."""
     subprocess.run(["git", "worktree", "remove", "--force", TREE], cwd=ROOT, check=False, capture_output=True)
     shutil.rmtree(PLACE, ignore_errors=True)
     PLACE.mkdir(parents=True)
@@ -155,14 +156,15 @@ def tell_lit():
 
 
 def take_tests():
-    """The tests as they are now, committed or not; what is tested stays."""
+    """Copies the current tests, committed or not; the tested sources stay."""
     for folder in ("lit", "unit"):
         shutil.copytree(ROOT / "test" / folder, TREE / "test" / folder, dirs_exist_ok=True)
     tell_lit()
 
 
 def write_switches(numbered, left_out=()):
-    """Writes {number: (path, fault)} into the copy, some left out; the numbers of those that could be."""
+    """Writes {number: (path, fault)} into the copy, without some of them, and returns the numbers that could be
+    written."""
     files = collections.defaultdict(dict)
     for number, (path, fault) in numbered.items():
         files[path]
@@ -171,14 +173,15 @@ def write_switches(numbered, left_out=()):
     written = set()
     for path, these in files.items():
         text, numbers = switches.write(source(path), these, PLACE / "fault.h")
-        if (TREE / path).read_text() != text:  # or it would be compiled again
+        if (TREE / path).read_text() != text:  # otherwise it would be compiled again
             (TREE / path).write_text(text)
         written |= numbers
     return written
 
 
 def build_switches(group, numbered, left_out):
-    """Builds the targets of a group with all faults but some as branches, where they compile so; their numbers."""
+    """Builds the targets of a group with all faults but some as branches, as far as they compile, and returns their
+    numbers."""
     written = write_switches(numbered, left_out)
     while True:
         print(f"building {group.name} with {len(written)} faults as branches", flush=True)
@@ -224,7 +227,7 @@ def trace(group):
                 seconds["lit+" + test["name"].split(" :: ")[-1].replace("/", "+")] = test["elapsed"]
         for name in unit_tests(group):
             status, took = run(ctest(f"^{re.escape(name)}$"), log, 1800, CGX_TEST=name, **told)
-            if status:  # it has deadlines, and the machine other work: it could notice nothing
+            if status:  # it has deadlines, which other work on the machine may break, so it could detect nothing
                 print(f"  {name} fails without a fault, and is left out: {log.name}", flush=True)
                 continue
             seconds[name] = took
@@ -234,7 +237,7 @@ def trace(group):
 
 
 def near(tests, log, fault):
-    """The first of these tests {name: seconds} that fails, or None."""
+    """Returns the first of these tests {name: seconds} that fails, or None."""
     lit = sorted((name for name in tests if name.startswith("lit+")), key=tests.get)
     files = [str(BUILD / "test" / "lit" / name[4:].replace("+", "/")) for name in lit]
     command = ["lit-22", "-q", "-j2", "--order=lexical", "--max-failures", "1"]
@@ -242,7 +245,7 @@ def near(tests, log, fault):
         if some and run(command + some, log, 900, CGX_FAULT=fault)[0]:
             return "lit"
     for name in sorted(set(tests) - set(lit), key=tests.get):
-        # Ranks that wait may fail for want of a processor; hardly twice.
+        # Ranks that wait may fail for lack of a processor, but hardly twice.
         times = 2 if name.startswith("runtime.") else 1
         if all(run(ctest(f"^{re.escape(name)}$"), log, 60 + 10 * tests[name], CGX_FAULT=fault)[0]
                for _ in range(times)):
@@ -251,14 +254,14 @@ def near(tests, log, fault):
 
 
 def far(part, log, fault):
-    """Whether a far test fails; they need more than the targets of a group."""
+    """Returns true if a far test fails. Far tests need more than the targets of a group."""
     if subprocess.run(["ninja", "-C", BUILD, JOBS, "all"], cwd=TREE, stdout=log, stderr=log, check=False).returncode:
         sys.exit(f"the far tests do not build: {log.name}")
     return "far tests" if run([*ctest(part.far), "-j2"], log, 3600, CGX_FAULT=fault)[0] else None
 
 
 def edited(group, path, fault, seconds, log):
-    """Makes the fault by editing: 'does not compile', the test that fails, or None."""
+    """Makes the fault by editing, and returns 'does not compile', the test that fails, or None."""
     source = TREE / path
     whole = source.read_text()
     source.write_text(fault.apply(source(path)))
@@ -272,7 +275,7 @@ def edited(group, path, fault, seconds, log):
 
 
 def explained():
-    """Faults that nobody can see, as `path: before => after`, each under its reason."""
+    """Returns faults that cannot be detected, as `path: before => after`, each with its reason."""
     lines = (pathlib.Path(__file__).with_name("explained.txt")).read_text().splitlines()
     return {line for line in lines if line and not line.startswith("#")}
 
@@ -282,13 +285,14 @@ def key(path, fault):
 
 
 def read(results):
-    """{fault: who noticed it}; the last line of a fault counts."""
+    """Returns {fault: the test that detected it}; the last line about a fault counts."""
     lines = results.read_text().splitlines() if results.exists() else []
     return {one["fault"]: one["noticed"] for one in map(json.loads, lines)}
 
 
 def prepared(group, numbered, again):
-    """The numbers of the faults that are branches, and {test: (seconds, faults)}, as once found."""
+    """Returns the numbers of the faults that are branches, and {test: (seconds, faults)}, from an earlier run if there
+    is one."""
     kept = PLACE / f"{group.name}.json"
     found = json.loads(kept.read_text()) if kept.exists() else {}
     if "branches" not in found:
@@ -305,7 +309,7 @@ def prepared(group, numbered, again):
 
 
 def run_group(group, numbered, known, options):
-    """Adds to `known` who notices the faults of a group."""
+    """Adds to `known` the tests that detect the faults of a group."""
     of_group = {number: one for number, one in numbered.items() if part_of(one[0]).group == group.name}
     open_still = {number: one for number, one in of_group.items()
                   if key(*one) not in known or (options.again and known[key(*one)] is None)}

@@ -8,8 +8,9 @@ import re
 
 import faults as made
 
-# For the top of a file with faults. A constant expression must not call it: there the fault would never be chosen, and
-# the compiler says so. CGX_FAULT_TRACE names a folder, in which the file CGX_TEST collects the faults that a test reaches.
+# This is for the top of a file with faults. A constant expression must not call it, because the fault would never be
+# chosen there, and the compiler reports that. CGX_FAULT_TRACE names a folder, in which the file CGX_TEST collects the
+# faults that a test reaches.
 HEADER = """\
 #ifndef CGX_FAULT_H
 #define CGX_FAULT_H
@@ -45,7 +46,7 @@ constexpr bool cgxFault(int number) { return number > 0 && cgxFaultNow(number); 
 #endif
 #endif
 """
-# For the end of lit's configuration: its tests are told their names and which fault to make.
+# This is for the end of lit's configuration. It gives tests their names and the number of the fault.
 LIT = """
 import os
 
@@ -74,7 +75,7 @@ OPENERS, CLOSERS = "([{", ")]}"
 
 
 def code_of(line, blank):
-    """The line with literals blanked and without the comment at its end."""
+    """Returns the line with literals blanked and without the comment at its end."""
     comment = re.search("\x00+$", blank)
     return (blank[:comment.start()] if comment and line[comment.start()] == "/" else blank).rstrip()
 
@@ -89,18 +90,19 @@ def is_balanced(code):
 
 
 def precedence(operator):
-    return PRECEDENCE.get(operator, EDGE)  # Assignments: what stands on both sides is whole.
+    return PRECEDENCE.get(operator, EDGE)  # An assignment's sides are whole expressions.
 
 
 def begins_statement(before):
-    """Whether a statement begins after a line of code that ends so."""
+    """Returns true if a statement begins after a line of code with this end."""
     if before == "" or before[-1] in ";{}:" or before.endswith(" else"):
         return True
     return before[-1] == ")" and re.match(r" *(\} )?(if|else if|for|while) ", before) is not None
 
 
 def left_of(code, begin, least, before):
-    """Where the operand left of `begin` starts whose operators bind like `least` or more; None where that is not seen."""
+    """Returns where the operand left of `begin` starts whose operators bind like `least` or more, or None where that is
+    not clear."""
     ends = {match.end(): match for match in OPERATOR.finditer(code)}
     depth, at = 0, begin
     while at > 0:
@@ -122,7 +124,7 @@ def left_of(code, begin, least, before):
 
 
 def right_of(code, end, least, after):
-    """The same to the right."""
+    """Returns where the operand right of `end` ends, by that rule."""
     begins = {match.start(): match for match in OPERATOR.finditer(code)}
     depth, at = 0, end
     while at < len(code):
@@ -143,7 +145,8 @@ def right_of(code, end, least, after):
 
 
 def changed_part(fault):
-    """[begin, end) of the line before, and the end in the line after: whole words or operators."""
+    """Returns [begin, end) of the changed part in the line before, and its end in the line after: whole words or
+    operators."""
     before, after = fault.before, fault.after
     begin, tail, shorter = 0, 0, min(len(before), len(after))
     while begin < shorter and before[begin] == after[begin]:
@@ -159,20 +162,20 @@ def changed_part(fault):
 
 
 def least_binding(fault, begin, end, end_after):
-    """How much the changed operator binds, in the line before or after, whichever is less."""
+    """Returns the precedence of the changed operator, in the line before or after, whichever is lower."""
     if fault.kind == "condition":
-        return EDGE + 0.5  # All between the parentheses.
+        return EDGE + 0.5  # This covers everything between the parentheses.
     if fault.kind not in OPERATIONS:
         return OPERAND
     return min(PRECEDENCE[fault.before[begin:end]], PRECEDENCE[fault.after[begin:end_after]])
 
 
 def switched(lines, blank, fault, number):
-    """The line with both readings, of which CGX_FAULT=number chooses; None where that cannot be written."""
+    """Returns the line with both readings, of which CGX_FAULT=number chooses one, or None where that cannot be written."""
     at = fault.line - 1
     code = code_of(fault.before, blank[at])
     if re.search(r"\bconstexpr\b|\balignas\(|^ +[\w:<>]+ \w+\[[^\]]*\](, \w+.*)?;$", code):
-        return None  # what has to be constant
+        return None  # this has to be constant
     around = [code_of(line, text) for line, text in zip(lines, blank)]
     before = next((line for line in reversed(around[:at]) if line and not line.startswith("#")), "")
     after = next((line for line in around[at + 1:] if line and not line.startswith("#")), "")
@@ -201,7 +204,7 @@ def switched(lines, blank, fault, number):
 
 
 def write(text, numbered, header):
-    """The text with the faults of {number: fault} that can be written so, and the set of their numbers."""
+    """Returns the text with the faults of {number: fault} that can be written so, and the set of their numbers."""
     lines, blank = text.split("\n"), made.blanked(text).split("\n")
     written = {number: switched(lines, blank, fault, number) for number, fault in numbered.items()}
     written = {number: line for number, line in written.items() if line}
@@ -212,7 +215,7 @@ def write(text, numbered, header):
 
 
 def blamed(output):
-    """(file's name, line) of all that a compiler finds wrong, or that led to it."""
+    """Returns (name of the file, line) of every place in a compiler's errors."""
     why = r"(?:(?:fatal )?error:|required |in .constexpr)"
     where = re.compile(rf"^(?P<file>[^\s:]+):(?P<line>\d+)(?::\d+)?: +{why}", re.M)
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output)

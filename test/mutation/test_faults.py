@@ -61,7 +61,7 @@ class Faults(unittest.TestCase):
         self.assertIsNone(self.written("void f() {\n  char text[3];\n}", "constant", "char text[4];"))
 
     def written(self, source, kind, after, number=7):
-        """The line of `source` with the fault of this kind that reads `after` as a branch, or None."""
+        """Returns the line of `source` with the fault of this kind that reads `after` as a branch, or None."""
         fault = next(one for one in faults.faults(source) if one.kind == kind and one.after.strip() == after)
         line = switches.switched(source.split("\n"), faults.blanked(source).split("\n"), fault, number)
         return line and line.strip()
@@ -74,7 +74,7 @@ class Faults(unittest.TestCase):
              "{ if (cgxFault(7)) { return {a, true}; } else { return {a, false}; } }"),
         ]:
             self.assertEqual(self.written(f"{{\n{line}\n}}", kind, after), expected)
-        # The rest of a statement is none.
+        # A line that continues a statement is no statement.
         self.assertIsNone(self.written("{\n  auto x = chain()\n  .add(first);\n}", "statement", ";"))
 
     def test_expressions_end_where_operators_bind_less(self):

@@ -15,10 +15,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Installed on every Debian system: essential, or required as minbase has it.
+# These packages are on every Debian system: they are essential, or required as part of minbase.
 BASE = {"bash", "libc-bin", "bsdutils", "coreutils", "dash", "debianutils", "diffutils", "dpkg", "findutils", "grep", "gzip", "hostname",
         "mawk", "mount", "sed", "tar", "util-linux", "apt"}
-# Not of Debian, and left out where it is not there: says so instead of a package.
+# This marks a program that no Debian package has; its users report that it is missing.
 OPTIONAL = "optional"
 
 PROGRAMS = {
@@ -40,14 +40,14 @@ PROGRAMS = {
     "abidiff": "abigail-tools", "awk": "mawk", "bash": "bash", "ccache": "ccache", "clang-format-22": "clang-format-22", "git": "git", "grep": "grep",
     "gzip": "gzip", "hostname": "hostname", "ld.lld-22": "lld-22", "ld.lld": "lld-22", "mpirun": "openmpi-bin", "ninja": "ninja-build",
     "python3": "python3", "sed": "sed", "sh": "dash", "tar": "tar", "which": "debianutils", "zsh": "zsh",
-    **dict.fromkeys("mpicc.mpich mpirun.mpich".split(), OPTIONAL),  # of tools/setup --mpich: a second MPI
+    **dict.fromkeys("mpicc.mpich mpirun.mpich".split(), OPTIONAL),  # a second MPI, which tools/setup --mpich installs
     "groff": OPTIONAL,  # looks at manual pages
-    "bible": OPTIONAL,  # for who makes the example's data anew, which the tree has
-    "sudo": OPTIONAL,   # only where setup does not run as root
+    "bible": OPTIONAL,  # needed only to make the example's data again, which is in the tree
+    "sudo": OPTIONAL,   # needed only where setup does not run as root
     **dict.fromkeys("nvcc nvidia-smi compute-sanitizer".split(), OPTIONAL),
 }
 
-# What CMake looks for: find_package, pkg_check_modules, find_library, find_path.
+# CMake looks for these names: find_package, pkg_check_modules, find_library, find_path.
 FOUND = {
     "MLIR": "libmlir-22-dev", "PkgConfig": "pkg-config", "openblas": "libopenblas-dev", "nlohmann_json": "nlohmann-json3-dev",
     "CLI11": "libcli11-dev", "GTest": "libgtest-dev", "Threads": "g++", "MPI": "libopenmpi-dev", "Python3": "python3",
@@ -64,12 +64,12 @@ KEYWORDS = set("if then elif else fi while until do done for in case esac functi
 BUILTINS = set(": . [ alias bg break cd command continue declare echo eval exec exit export fg flock getopts hash "
                "jobs kill let local mapfile popd printf pushd pwd read readarray readonly return set shift shopt source test "
                "times trap true false type typeset ulimit umask unset wait".split()) - {"flock"}
-# Programs that run the program that follows.
+# These programs run the program that follows.
 WRAPPERS = set("command env exec nice sudo timeout xargs nohup time not".split())
 
 
 def tracked():
-    """Paths under version control or about to be, relative to the root."""
+    """Returns the paths under version control or about to be, relative to the root."""
     listing = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
                              cwd=ROOT, capture_output=True, text=True, check=False)
     names = (listing.stdout.splitlines() if listing.returncode == 0 else
@@ -82,19 +82,19 @@ def text(path):
 
 
 def installed():
-    """The packages that tools/setup may install, with any options."""
+    """Returns the packages that tools/setup may install, with any options."""
     lists = re.findall(r"^[^#\n]*\bpackages\+?=\(([^)]*)\)", text("tools/setup"), re.M)
     return {package for entry in lists for package in entry.split()}
 
 
 def is_plain(word):
-    """Whether a word names a program that is looked for on the PATH."""
+    """Returns true if a word names a program that is looked for on the PATH."""
     return re.fullmatch(r"[A-Za-z][\w.+-]*", word) is not None
 
 
 def shell_words(script, functions):
-    """The first words of the commands of a shell script, roughly: what looks like a program. `functions` are those
-    of scripts that others source."""
+    """Returns the first words of the commands of a shell script, as far as they look like programs. `functions` are
+    those of scripts that others source."""
     script = re.sub(r"<<-?\s*'?(\w+)'?\n.*?^\s*\1$", "", script, flags=re.M | re.S)    # here-documents
     script = re.sub(r"(^|\s)#.*", r"\1", script)
     script = script.replace("\\\n", " ")
@@ -117,7 +117,7 @@ def shell_words(script, functions):
 
 
 def without_strings(script):
-    """The script with the text of its strings taken out, but for the commands in them."""
+    """Returns the script without the text of its strings, except for commands in them."""
     kept, position = [], 0
 
     def skip_double():
@@ -161,7 +161,7 @@ def functions_of(script):
 
 
 def programs_of(words):
-    """The program of a command, and of what it runs for another."""
+    """Returns the program of a command, and those that it runs for another."""
     while words:
         word, words = words[0], words[1:]
         if is_plain(word) and word not in BUILTINS | KEYWORDS:
@@ -173,7 +173,8 @@ def programs_of(words):
 
 
 def python_programs(path):
-    """Programs in the commands of a Python file: first elements of lists that subprocess gets, and shutil.which."""
+    """Returns the programs in the commands of a Python file: first elements of lists for subprocess, and arguments of
+    shutil.which."""
     tree = ast.parse(text(path), str(path))
     lists = {}
     for node in ast.walk(tree):
@@ -203,7 +204,7 @@ def python_programs(path):
 
 
 def cmake_arguments(script, command):
-    """The arguments of each call of a CMake command."""
+    """Returns the arguments of each call of a CMake command."""
     script = re.sub(r"#.*", "", script)
     return [call.split() for call in re.findall(rf"\b{command}\s*\(([^()]*)\)", script)]
 
@@ -231,7 +232,7 @@ def cmake_finds(script):
 
 
 def preset_programs(path):
-    """Generators and compilers that presets name, and those that CMake takes by default."""
+    """Returns the generators and compilers that presets name, and those that CMake takes by default."""
     presets = json.loads(text(path))["configurePresets"]
     yield from ("cmake", "cc", "c++")
     for preset in presets:
@@ -243,7 +244,7 @@ def preset_programs(path):
 
 
 def cmake_targets(paths):
-    """Programs that the tree builds itself."""
+    """Returns the programs that the tree builds itself."""
     built = set()
     for path in paths:
         if path.name == "CMakeLists.txt":
@@ -261,7 +262,7 @@ def lit_programs(path):
 
 
 def calls(paths):
-    """(path, program) of all that is called, and (path, name) of all that CMake looks for."""
+    """Returns (path, program) of all calls, and (path, name) of everything that CMake looks for."""
     programs, finds = [], []
     sourced = set().union(*(functions_of(text(path)) for path in paths if path.suffix == ".sh"))
     for path in paths:

@@ -1,4 +1,4 @@
-"""ctest in one build: which tests there are, and one run of some of them."""
+"""Runs ctest in one build: lists its tests, and runs some of them."""
 
 import json
 import os
@@ -11,9 +11,9 @@ import typing
 import outcomes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Of a suite that hangs, not of one that is slow: the longest tests set a limit of their own.
+# for a suite that hangs; the longest tests set a limit of their own
 TIMEOUT = 900
-# More than any test prints: what was skipped stands anywhere in it.
+# more than any test prints, because the skips may be anywhere in the output
 OUTPUT_BYTES = 64 << 20
 
 
@@ -34,14 +34,14 @@ class Build:
         self.preset, self.root = preset, pathlib.Path(root)
 
     def tests(self):
-        """All tests, in the order of ctest."""
+        """Returns all tests, in the order of ctest."""
         listed = json.loads(subprocess.run(["ctest", "--preset", self.preset, "--show-only=json-v1"], check=True,
                                            cwd=self.root, capture_output=True, text=True).stdout)
         return [Test(each["name"], frozenset(label for entry in each["properties"] if entry["name"] == "LABELS"
                                              for label in entry["value"])) for each in listed["tests"]]
 
     def run(self, names, junit, parallel=None, options=(), wrapper=(), environment=None, quiet=False):
-        """Runs the tests of these names; their outcomes.
+        """Runs the tests of these names, and returns their outcomes.
 
         Args:
           names: of tests; none of them is missing.

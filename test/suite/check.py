@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the tests of builds that are there, and ends with one table: failed, flaky, skipped, left out.
+"""Runs the tests of existing builds, and ends with one table: failed, flaky, skipped, left out.
 
     test/suite/check.py runtime-only release --leave-out long
 
-tools/check calls it, once what it names is built. A test that fails is repeated alone: where it passes then, the table calls
-it flaky, which is a failure all the same. Exit status: 0 where everything passed, 1 where something failed or was skipped
+tools/check calls it after building them. A test that fails is repeated alone; if it passes then, the table calls it
+flaky, which still counts as a failure. Exit status: 0 where everything passed, 1 where something failed or was skipped
 that --known-skips does not list, 2 for wrong usage.
 """
 
@@ -21,7 +21,7 @@ import time
 import builds
 import outcomes
 
-# Tests that do not know whether there is a compiler run in the build without one, where both are tested.
+# Tests that do not depend on the compiler run in the build without one, where both builds are tested.
 WITHOUT_COMPILER = "without-compiler"
 
 
@@ -46,9 +46,10 @@ def main(arguments):
 
 @contextlib.contextmanager
 def own_surroundings():
-    """Temporary files and compiled steps of this run alone, so that two runs on one machine do not meet."""
+    """Gives this run its own folders for temporary files and compiled steps, so that two runs on one machine do not
+    collide."""
     folder = tempfile.mkdtemp(prefix="cgx-suite-")
-    os.chmod(folder, 0o1777)  # tests act as other users, too
+    os.chmod(folder, 0o1777)  # tests also run as other users
     os.environ["TMPDIR"] = folder
     try:
         yield
@@ -57,7 +58,7 @@ def own_surroundings():
 
 
 class Result:
-    """What one build's tests came to."""
+    """The results of one build's tests."""
 
     def __init__(self, build, found, again, left_out):
         self.preset, self.left_out = build.preset, left_out
@@ -69,7 +70,7 @@ class Result:
 
 
 def run_build(build, labels):
-    """Runs the tests of a build that have none of the labels, and those that fail once more, alone."""
+    """Runs the tests of a build that have none of the labels, and repeats those that fail once, alone."""
     print(f"\n== test: {build.preset}", flush=True)
     tests = build.tests()
     names = [test.name for test in tests if not test.labels & labels]
@@ -83,7 +84,7 @@ def run_build(build, labels):
 
 
 def report(results, leave_out, known, not_built, seconds):
-    """Prints the table; the exit status."""
+    """Prints the table and returns the exit status."""
     print("\n== results")
     for preset in not_built:
         print(f"  not built  {preset}: cmake --build --preset {preset}")
@@ -112,7 +113,7 @@ def report(results, leave_out, known, not_built, seconds):
 
 
 def repeat(preset, name):
-    """The command that runs one test alone."""
+    """Returns the command that runs one test alone."""
     return shlex.join(["ctest", "--preset", preset, "-R", f"^{name}$"])
 
 

@@ -1,4 +1,4 @@
-"""What became of each test and of each of its cases, read from the JUnit file of ctest and from what the tests printed."""
+"""Reads the outcome of each test and of each of its cases, from the JUnit file of ctest and the output of the tests."""
 
 import ast
 import collections
@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 
 class Skip(typing.NamedTuple):
     """A case that did not run."""
-    test: str  # as ctest names it
+    test: str  # its name in ctest
     case: str
     reason: str
 
@@ -30,14 +30,14 @@ class Outcome(typing.NamedTuple):
 
 
 def read_junit(path):
-    """The outcomes in a file of `ctest --output-junit`."""
+    """Returns the outcomes in a file of `ctest --output-junit`."""
     root = xml.etree.ElementTree.parse(pathlib.Path(path)).getroot()
     return [Outcome(case.get("name"), case.get("status") == "run", float(case.get("time") or 0), case.findtext("system-out") or "")
             for case in root.iter("testcase")]
 
 
-# "test_x (__main__.T.test_x) ... skipped 'reason'", where a docstring may stand in a line of its own before the dots, and
-# where the arguments of a subtest follow the name.
+# A line reads "test_x (__main__.T.test_x) ... skipped 'reason'". A docstring may be in a line of its own before the
+# dots, and the arguments of a subtest may follow the name.
 _UNITTEST_CASE = re.compile(r"^\s*(\w+ \([\w.]+\).*?)(?: \.\.\. .*)?$")
 _UNITTEST_SKIP = re.compile(r"\.\.\. skipped (?P<reason>'.*'|\".*\")$")
 _UNITTEST_FAILED = re.compile(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)")
@@ -50,7 +50,7 @@ _LIT_FAILED = re.compile(r"^FAIL: (\w+ :: \S+)")
 
 
 def skipped_cases(output):
-    """(case, reason) of every case that unittest, GoogleTest or lit said that it skipped."""
+    """Returns (case, reason) of every case that unittest, GoogleTest or lit reported as skipped."""
     lines = output.splitlines()
     found = []
     case, reason, in_unsupported = "?", [], False
@@ -76,7 +76,7 @@ def skipped_cases(output):
 
 
 def failed_cases(output):
-    """The cases that failed, in the order in which they did, each once."""
+    """Returns the cases that failed, in order, each once."""
     found = []
     for line in output.splitlines():
         for pattern in (_UNITTEST_FAILED, _GOOGLETEST_FAILED, _LIT_FAILED):
@@ -86,7 +86,7 @@ def failed_cases(output):
 
 
 def by_reason(skips):
-    """{reason: skips}, the most frequent first."""
+    """Returns {reason: skips}, the most frequent first."""
     grouped = collections.defaultdict(list)
     for skip in skips:
         grouped[skip.reason].append(skip)
@@ -94,8 +94,8 @@ def by_reason(skips):
 
 
 def read_known_skips(path):
-    """[(pattern, why)] of a list in which each line is a regular expression of "PRESET: REASON", a bar, and why it is
-    acceptable."""
+    """Returns [(pattern, why)] of a list in which each line is a regular expression for "PRESET: REASON", a bar, and
+    why the skip is acceptable."""
     known = []
     for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -108,5 +108,5 @@ def read_known_skips(path):
 
 
 def unknown_skips(preset, skips, known):
-    """The skips of a build for which no pattern fits "PRESET: REASON" as a whole."""
+    """Returns the skips of a build for which no pattern matches "PRESET: REASON" as a whole."""
     return [skip for skip in skips if not any(pattern.fullmatch(f"{preset}: {skip.reason}") for pattern, _ in known)]

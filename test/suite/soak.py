@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tests many times, in random order and under changing load: what fails once is a fault, of the test or of the product.
+"""Runs tests many times, in random order and under changing load. Each failure is a fault, of test or product.
 
     test/suite/soak.py runtime-only release --rounds 20 --match 'tcp|fault' --in all
 
@@ -26,7 +26,7 @@ import surroundings
 
 
 class Load:
-    """What else a round's machine does.
+    """Other work on the machine during a round.
 
     Attributes:
       parallel: tests at once.
@@ -73,7 +73,7 @@ def main(arguments):
         parser.error(f"expected a pattern that some test's name matches, got '{options.match}'")
     with check.own_surroundings():
         for number in range(1, options.rounds + 1):
-            # Every load and every surrounding comes before one comes again.
+            # Every load and every surrounding is used before one is repeated.
             load, place = loads()[number % 4], places[number % len(places)]
             with load.applied(), place.entered() as (wrapper, environment):
                 if number // 4 % 2 == 0:
@@ -85,7 +85,7 @@ def main(arguments):
 
 
 def choose(parser, names):
-    """The surroundings of these names that can be had here."""
+    """Returns the surroundings of these names that are possible here."""
     if names == ["all"]:
         names = [each.name for each in surroundings.ALL]
     places = []
@@ -103,13 +103,13 @@ def choose(parser, names):
 
 
 def run_round(build, options, number, load, place, wrapper, environment):
-    """Runs one round in one build; the outcomes that failed."""
+    """Runs one round in one build, and returns the outcomes that failed."""
     names = [test.name for test in build.tests()
              if re.search(options.match, test.name) and not test.labels & set(options.leave_out)]
     if not names:
         print(f"soak: {build.preset} has no test that matches '{options.match}'", flush=True)
         return []
-    # Where any user may write, and where what another mount namespace writes is seen.
+    # Any user may write into this folder, and files that another mount namespace writes there can be seen.
     junit = pathlib.Path(os.environ["TMPDIR"]) / f"{build.preset}.{number}.xml"
     found = build.run(names, junit, parallel=load.parallel, options=["--schedule-random"], wrapper=[*load.wrapper, *wrapper],
                       environment=environment, quiet=True)
@@ -127,7 +127,7 @@ def run_round(build, options, number, load, place, wrapper, environment):
 
 
 def report(failures, rounds):
-    """Prints failures by test; the exit status."""
+    """Prints failures by test and returns the exit status."""
     print(f"\n== soak: {rounds} rounds")
     for (preset, name), found in sorted(failures.items(), key=lambda item: -len(item[1])):
         cases = list(dict.fromkeys(case for *_, failed in found for case in failed))

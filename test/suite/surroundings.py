@@ -1,4 +1,4 @@
-"""Surroundings in which the whole suite passes: who runs it, where, and what this machine has.
+"""Surroundings in which the whole suite has to pass: the user, the folder, and the resources of the machine.
 
 Each is a command that runs another command in it. Those that change what a process sees (another user, a smaller /dev/shm, a
 read-only tree) make namespaces of their own, which end with it.
@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Surrounding:
-    """One of them.
+    """One of the surroundings.
 
     Attributes:
       name: for command lines.
@@ -27,19 +27,19 @@ class Surrounding:
     needs_root = False
 
     def why_not(self):
-        """Why it cannot be had here, or None."""
+        """Returns why it is not possible here, or None."""
         if self.needs_root and os.geteuid() != 0:
             return "only root can make it"
         return None
 
     @contextlib.contextmanager
     def entered(self):
-        """Gives (wrapper, environment): a command in front of another, and variables."""
+        """Provides (wrapper, environment): a command in front of another, and variables."""
         yield [], {}
 
 
 class Plain(Surrounding):
-    """As it is."""
+    """The surroundings of this process, unchanged."""
     name = "plain"
 
 
@@ -143,7 +143,7 @@ class OrdinaryUser(Surrounding):
             home, copy = pathlib.Path(folder) / "home", pathlib.Path(folder) / "tree"
             home.mkdir()
             os.chown(home, user.pw_uid, user.pw_gid)
-            # The Python environment is gigabytes, which nobody writes to.
+            # The Python environment is not copied: it takes gigabytes, and nothing writes to it.
             subprocess.run(["sh", "-c", 'mkdir "$2" && cd "$1" && tar -c --exclude=./build/venv . | tar -x -C "$2" && '
                             'chown -R "$3" "$2"', "copy", ROOT, copy, f"{user.pw_uid}:{user.pw_gid}"], check=True)
             (copy / "build" / "venv").mkdir(parents=True, exist_ok=True)
@@ -158,8 +158,8 @@ class OrdinaryUser(Surrounding):
 
 
 def _closed_to_others(path):
-    """(folder, name in it) of the first folder above a program through which only its owner may go, such as the home folder
-    that has root's Python; ("", "") where there is none."""
+    """Returns (folder, name in it) of the first folder above a program that only its owner may enter, such as the home
+    folder with root's Python, or ("", "") where there is none."""
     parts = pathlib.Path(path).parts
     for depth in range(1, len(parts)):
         if not pathlib.Path(*parts[:depth]).stat().st_mode & stat.S_IXOTH:
@@ -172,5 +172,5 @@ ALL = [Plain(), StrictMask(), NoHome(), OneCore(), Turkish(), SmallSharedMemory(
 
 
 def named(name):
-    """The surrounding of a name; None where there is none."""
+    """Returns the surroundings of a name, or None where there are none."""
     return next((each for each in ALL if each.name == name), None)

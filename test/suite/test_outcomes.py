@@ -1,4 +1,4 @@
-"""What the table of tools/check says comes from what tests print: no skip and no failure is lost on the way."""
+"""Tests that the table of tools/check loses no skip and no failure in the output of tests."""
 
 import io
 import pathlib

@@ -30,25 +30,26 @@ namespace {
 
 constexpr const char *kDescription = R"(cgx-bench - how fast codecs and collectives are
 
-Measures collectives of f32 with the codecs asked for, exact (identity) always among
-them, over threads, processes, or the ranks of mpirun. All variants of a size run in
-turn, behind a barrier; the table has the median over the repetitions of the slowest
-rank's time, the quartiles, bytes of uncompressed tensor a second (GB/s), those that a
-link must carry for them uncompressed (bus, as nccl-tests counts), wrong elements, and how
-many times faster this is than the exact collective and, under mpirun, than MPI's own, in
-the same run. Before it is timed each variant runs once: exact results are compared with
-what they must be, those of codecs must be finite and equal on all ranks. Figures of shared machines wander: compare ratios, and look at the quartiles.)";
+Measures collectives of f32 with the given codecs, and uncompressed (identity), over
+threads, processes, or the ranks of mpirun. All variants of a size run in turn, after a
+barrier. The table has the median and quartiles, over the repetitions, of the slowest
+rank's time; bytes of uncompressed tensor per second (GB/s); the bytes that a link would
+carry for them uncompressed (bus, as nccl-tests counts); wrong elements; and the speedup
+over the uncompressed collective and, under mpirun, over MPI's own, in this run. Each
+variant runs once before it is timed: uncompressed results are compared with the expected
+ones, those of codecs must be finite and equal on all ranks. Times on shared machines
+vary: compare ratios, and look at the quartiles.)";
 
 constexpr const char *kFooter = R"(
 EXAMPLES
-  Two processes of this host, three sizes, 4 bits against exact:
+  Two processes of this host, three sizes, 4 bits against uncompressed:
     cgx-bench all-reduce --ranks 2 --sizes 4KiB,1MiB,64MiB --codec quantize
-  The same against MPI_Allreduce, over shared memory or over MPI:
+  Compare with MPI_Allreduce, over shared memory or over MPI:
     mpirun -np 2 cgx-bench all-reduce --transport shm --sizes 64MiB --codec "quantize bits=8 bucket=512"
     mpirun -np 4 -mca mpi_yield_when_idle 1 cgx-bench all-reduce --transport mpi --sizes 16MiB
   Over TCP; under mpirun, which then only starts the ranks, with a rendezvous (tools/netlab gives one):
     cgx-bench all-reduce --transport tcp --ranks 4 --sizes 16MiB --codec quantize
-  What the machine can, for cgx-opt --cgx-compress="machine=machine.json"; a step on 2 to 4096 ranks of it:
+  Measure the machine, for cgx-opt --cgx-compress="machine=machine.json"; predict a step on 2 to 4096 such ranks:
     cgx-bench calibrate --transport shm --ranks 2 -o machine.json
     cgx-bench simulate step.so --machine machine.json --local 8 --link 10
   Buffers on GPUs, which the ranks of this host use in turn, or one GPU for each rank and NCCL:
@@ -91,7 +92,7 @@ void report(const Options &options, const std::vector<Series> &series, double ro
                   " bytes, got " + std::to_string(one.wrong));
 }
 
-/// What was typed of a collective to be measured.
+/// The command line of a benchmark of a collective.
 struct Typed {
   std::vector<std::string> sizes = {"4KiB", "1MiB", "64MiB"}, codecs, algorithms;
   std::optional<uint32_t> ranks;
@@ -130,7 +131,7 @@ void runCollective(Options options, const Typed &typed) {
     report(options, series, roundTrip, launch.member.has_value());
 }
 
-/// What was typed of a machine to be measured.
+/// The command line of a calibration.
 struct TypedMachine {
   std::optional<uint32_t> ranks, local;
   std::optional<std::string> transport;
@@ -149,7 +150,7 @@ void runCalibrate(const TypedMachine &typed) {
                            .repetitions = typed.repetitions};
   for (const std::string &codec : typed.codecs)
     options.codecs.insert(options.codecs.begin(), parseCodec(codec).codec);
-  // Ranks of one host only are as far from each other as hosts.
+  // If all ranks are on one host, each counts as a host of its own.
   uint32_t local = launch.member ? launch.member->localRanks : 1;
   options.local = typed.local.value_or(local < launch.ranks && launch.ranks % local == 0 ? local : 1);
   if (options.ranks < 2 || options.ranks % options.local != 0)
@@ -173,7 +174,7 @@ void runCalibrate(const TypedMachine &typed) {
                machine.model.reduce_bytes_per_second / 1e9, machine.codecs.size());
 }
 
-/// What was typed of a simulation.
+/// The command line of a simulation.
 struct TypedSimulation {
   std::string program, machine, algorithm, json;
   std::vector<uint32_t> ranks;
@@ -181,12 +182,13 @@ struct TypedSimulation {
   uint32_t local = 1;
 };
 
-/// Of what a wire carries: 1448 bytes of a TCP segment in the 1538 that an Ethernet frame takes.
+/// The share of a link's bits that carry payload: 1448 bytes of a TCP segment in the 1538 that its Ethernet
+/// frame takes.
 constexpr double kPayloadShare = 1448.0 / 1538;
 
 void runSimulate(const TypedSimulation &typed) {
   formats::Machine machine = loadMachine(typed.machine);
-  // Without a limit on the link, cores are what limited it.
+  // A link without a bandwidth limit is limited by the cores that drive it.
   if (typed.cores)
     machine.model.link.busy_seconds_per_byte = 1 / machine.model.link.bytes_per_second;
   if (typed.gigabits)
@@ -207,7 +209,7 @@ void runSimulate(const TypedSimulation &typed) {
   write(typed.json, jsonOf(predictions));
 }
 
-/// `cgx-bench codec ...` is the program beside this one.
+/// Runs `cgx-bench codec ...` with the program that lies beside this one.
 int runCodecBench(int argc, char **argv) {
   std::string path(4096, '\0');
   ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -236,9 +238,9 @@ void addCollective(CLI::App &app, const char *collective, Options &options, Type
       app.add_subcommand(collective, std::string(collective) + ", exact and with each --codec");
   command->callback([&options, collective] { options.collective = collective; });
   addLaunchOptions(*command, typed.ranks, typed.transport);
-  command->add_option("--device", options.device, "where buffers lie: cpu (default) or cuda")
+  command->add_option("--device", options.device, "memory of the buffers: cpu (default) or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_option("--sizes", typed.sizes, "bytes that each rank puts in (4KiB,1MiB,64MiB)")
+  command->add_option("--sizes", typed.sizes, "bytes that each rank contributes (4KiB,1MiB,64MiB)")
       ->delimiter(',');
   command->add_option("--codec", typed.codecs, "such as \"quantize bits=4 bucket=128\"; may be repeated")
       ->type_name("CODEC")
@@ -247,14 +249,15 @@ void addCollective(CLI::App &app, const char *collective, Options &options, Type
   if (collective == std::string("all-reduce")) {
     command
         ->add_option("--algorithm", typed.algorithms,
-                     "one of " CGX_ALGORITHM_NAMES ", beside the default; each with every codec")
+                     "one of " CGX_ALGORITHM_NAMES ", in addition to the default; each with every codec")
         ->delimiter(',');
     command->add_option("--local", typed.local, "hierarchical: ranks per host (1)")
         ->check(CLI::Range(1u, 256u));
   }
-  command->add_option("--repetitions", options.repetitions, "of each variant (21)")
+  command->add_option("--repetitions", options.repetitions, "repetitions of each variant (21)")
       ->check(CLI::Range(1u, 100000u));
-  command->add_option("--warmup", options.warmup, "rounds before (3)")->check(CLI::Range(0u, 100000u));
+  command->add_option("--warmup", options.warmup, "rounds before the timed ones (3)")
+      ->check(CLI::Range(0u, 100000u));
   command->add_option("--json", options.json, "file for all times");
 }
 
@@ -265,13 +268,15 @@ void addCalibrate(CLI::App &app, TypedMachine &typed) {
   command->add_option("-o,--output", typed.output, "file to write")->required();
   command->add_option("--local", typed.local, "consecutive ranks on one host (as mpirun says, or 1)")
       ->check(CLI::Range(1u, 256u));
-  command->add_option("--codec", typed.codecs, "measured beside the common ones; may be repeated")
+  command
+      ->add_option("--codec", typed.codecs,
+                   "codec to measure in addition to the common ones; may be repeated")
       ->type_name("CODEC")
       ->take_all()
       ->expected(1);
   command->add_option("--bytes", typed.bytes,
-                      "of a long message (8MiB); 16MiB or more where a switch bursts");
-  command->add_option("--repetitions", typed.repetitions, "of each measurement (9)")
+                      "size of a long message (8MiB); 16MiB or more where a switch allows bursts");
+  command->add_option("--repetitions", typed.repetitions, "repetitions of each measurement (9)")
       ->check(CLI::Range(1u, 1000u));
 }
 
@@ -287,22 +292,25 @@ void addSimulate(CLI::App &app, TypedSimulation &typed) {
       ->check(CLI::Range(1u, 1024u));
   CLI::Option *link =
       command
-          ->add_option("--link", typed.gigabits,
-                       "Gbit/s of a host's link, of which frames take 6 %; instead of what was measured")
+          ->add_option(
+              "--link", typed.gigabits,
+              "Gbit/s of a host's link, of which frames take 6 %, in place of the measured bandwidth")
           ->check(cgx::cli::finiteNumber())
           ->check(CLI::PositiveNumber);
-  command->add_option("--latency", typed.microseconds, "microseconds, likewise")
+  command
+      ->add_option("--latency", typed.microseconds, "latency in microseconds, in place of the measured one")
       ->check(cgx::cli::finiteNumber())
       ->check(CLI::PositiveNumber);
   command
-      ->add_option("--cores", typed.cores,
-                   "cores that all hosts share, as those of tools/netlab do, where calibrate found a link "
-                   "without a limit (each rank has those of calibrate)")
+      ->add_option(
+          "--cores", typed.cores,
+          "cores that all hosts share, like those of tools/netlab, for a machine that was calibrated "
+          "without a limit on its link (by default each rank has as many as in calibrate)")
       ->check(cgx::cli::finiteNumber())
       ->check(CLI::PositiveNumber)
       ->needs(link);
   command->add_option("--algorithm", typed.algorithm,
-                      "of all all-reduces: best, or one of " CGX_ALGORITHM_NAMES);
+                      "algorithm of all all-reduces: best, or one of " CGX_ALGORITHM_NAMES);
   command->add_option("--json", typed.json, "file for all numbers");
 }
 

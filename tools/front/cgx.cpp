@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `cgx run ...` becomes `cgx-run ...`, the program beside this one: the tools stay what
-// they are, and need be found only once.
+// `cgx run ...` becomes `cgx-run ...`, the program beside this one. The tools are unchanged, and
+// a user has to find only one command.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,8 @@ static void printHelp() {
   for (const Tool &tool : kTools)
     std::printf("  %-10s %s%s\n", tool.command, tool.summary,
                 findSibling(programOf(tool)).empty() ? " (not installed)" : "");
-  std::printf("  %-10s what this machine has and lacks, and how fast its ranks reach each other\n", "doctor");
+  std::printf("  %-10s report on this machine: what jobs need, and the speed of a link between ranks\n",
+              "doctor");
   std::printf("\nOptions:\n  -h,--help  Print this help; of a command: cgx COMMAND --help\n"
               "  --version  Print the version\n\n"
               "EXAMPLES\n"

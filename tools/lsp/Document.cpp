@@ -1,4 +1,4 @@
-//===-- Document.cpp - What a module says of its collectives --------------===//
+//===-- Document.cpp - Report about the collectives of a module -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The numbers are those of `--cgx-report`. Collectives of an exported step are imported first, in a copy:
-// each is marked at its location, by which its rows are found afterwards.
+// The numbers are those of `--cgx-report`. Collectives of an exported step are imported first, in
+// a copy, where each is marked at its location, by which its rows are found afterwards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,13 +43,13 @@ using namespace mlir;
 
 namespace cgx::lsp {
 
-/// More operands than a person reads in a box.
+/// The most operands in a hover box.
 static constexpr size_t kMostRows = 12;
 
-/// Marks the location of a collective, so that what it becomes is found.
+/// The attribute that marks the location of a collective, so that its rewritten form can be found.
 static constexpr StringRef kMark = "cgx.lsp.mark";
 
-/// Rows of the report, by the id of their collective.
+/// The rows of the report, by the id of their collective.
 using Rows = std::map<int64_t, std::vector<llvm::json::Object>>;
 
 static Rows readRows(ModuleOp module) {
@@ -69,7 +69,7 @@ static Rows readRows(ModuleOp module) {
   return rows;
 }
 
-/// The collective's id; nothing for what is no collective of the cgx dialect.
+/// Returns the collective's id, or nothing for another op.
 static std::optional<int64_t> getId(Operation *op) {
   if (auto start = dyn_cast<StartOp>(op))
     op = start.getCollective();
@@ -84,7 +84,7 @@ static std::optional<int64_t> getId(Operation *op) {
 struct Document::Chunk {
   Chunk(StringRef text, const DialectRegistry &registry)
       : context(registry, MLIRContext::Threading::DISABLED) {
-    // MLIR's own server tells the editor what is wrong.
+    // MLIR's own server reports the errors to the editor.
     context.getDiagEngine().registerHandler([](Diagnostic &) { return success(); });
     auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, "document");
     if (explainUnreadable(*buffer))
@@ -102,7 +102,7 @@ struct Document::Chunk {
     block.clear();
   }
 
-  /// The op at a place, and whether its name is there.
+  /// Returns the op at a place, and true if the place is on its name.
   std::pair<Operation *, bool> find(Place place) {
     if (!module)
       return {nullptr, false};
@@ -123,7 +123,7 @@ struct Document::Chunk {
     return {innermost ? innermost->op : nullptr, false};
   }
 
-  /// What a collective sends; nothing for another op.
+  /// Returns the rows about a collective's operands; nothing for another op.
   std::vector<const llvm::json::Object *> rowsOf(Operation *op) {
     std::vector<const llvm::json::Object *> found;
     std::set<int64_t> ids;
@@ -240,7 +240,7 @@ Document::Document(std::string text, const DialectRegistry &registry)
     : text(std::move(text)), registry(registry) {}
 Document::~Document() = default;
 
-/// The module that a line is in; the line becomes that of the module.
+/// Returns the module that contains a line, and makes the line relative to the module.
 Document::Chunk *Document::chunkAt(unsigned &line) {
   unsigned first = 0, next = 0;
   StringRef rest = text;

@@ -1,4 +1,4 @@
-//===-- Document.h - What a module says of its collectives ------*- C++ -*-===//
+//===-- Document.h - Report about the collectives of a module ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,21 +19,21 @@
 namespace cgx::lsp {
 
 struct Place {
-  unsigned line = 0, column = 0; ///< from 0, as editors count
+  unsigned line = 0, column = 0; ///< from 0, as in editors
 };
 
-/// One version of a file that an editor has open. Read when it is asked about, and kept then.
+/// One version of a file that is open in an editor. It is parsed at the first question and then kept.
 class Document {
 public:
   Document(std::string text, const mlir::DialectRegistry &registry);
   ~Document();
 
-  /// In Markdown: of the op whose name is at the place, what the reference says; of the collective there, at
-  /// whichever of its clauses, each operand's layer, codec and bytes. Empty if there is none or if the text
-  /// cannot be read.
+  /// Returns Markdown for a place: the reference of the op if the place is on its name, and, anywhere on a
+  /// collective, the layer, codec and bytes of each operand. The text is empty if there is neither or the
+  /// text cannot be parsed.
   std::string describe(Place place);
 
-  /// Names of layers in the text, if the place is inside of the first quotes of a `layer(` clause.
+  /// Returns the names of layers in the text, if the place is inside the first quotes of a `layer(` clause.
   std::vector<std::string> completeLayers(Place place) const;
 
 private:
@@ -42,7 +42,7 @@ private:
 
   std::string text;
   const mlir::DialectRegistry &registry;
-  std::map<unsigned, std::unique_ptr<Chunk>> chunks; ///< by first line: modules between lines of `// -----`
+  std::map<unsigned, std::unique_ptr<Chunk>> chunks; ///< modules between lines of `// -----`, by first line
 };
 
 } // namespace cgx::lsp

@@ -1,4 +1,4 @@
-//===-- Proxy.cpp - What stands between an editor and MLIR's server -------===//
+//===-- Proxy.cpp - Proxy between an editor and MLIR's server -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The library of MLIR's language server has no place where a dialect could add to hover or to completion. So
-// its answers are completed on their way back.
+// The library of MLIR's language server offers dialects no way to add to hover or completion. So
+// this proxy adds to its answers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,19 +40,19 @@ namespace json = llvm::json;
 namespace cgx::lsp {
 namespace {
 
-/// What an editor shows as one file. MLIR takes up to a hundred times as much memory.
+/// The longest text that is parsed; MLIR uses up to a hundred times as much memory.
 constexpr size_t kLongestText = size_t(64) << 20;
 
-/// Of ErrorCodes.
+/// A value of the protocol's ErrorCodes.
 constexpr int kRequestFailed = -32803;
 
-/// Of DiagnosticSeverity.
+/// A value of the protocol's DiagnosticSeverity.
 constexpr int kError = 1;
 
-/// Of CompletionItemKind.
+/// A value of the protocol's CompletionItemKind.
 constexpr int kValueItem = 12;
 
-/// Writes a message behind a header with its length. False when nobody reads any more.
+/// Writes a message after a header with its length. Returns false when the reader is gone.
 bool writeMessage(int descriptor, llvm::StringRef body) {
   std::string message = ("Content-Length: " + llvm::Twine(body.size()) + "\r\n\r\n" + body).str();
   for (llvm::StringRef left = message; !left.empty();) {
@@ -72,7 +72,7 @@ std::string textOf(const json::Value &value) {
   return text;
 }
 
-/// The next message that is an object; its text as it came is `body`.
+/// Returns the next message that is an object; `body` becomes its original text.
 std::optional<json::Object> readMessage(llvm::lsp::JSONTransportInputOverFile &input, std::string &body) {
   while (!input.isEndOfInput() && !input.hasError()) {
     body.clear();
@@ -94,7 +94,7 @@ public:
   Proxy(const mlir::DialectRegistry &registry, int toServer, std::FILE *fromServer)
       : registry(registry), toServer(toServer), fromServer(fromServer) {}
 
-  /// Until the editor says nothing more.
+  /// Forwards requests until the editor closes the connection.
   void handOnRequests() {
     llvm::lsp::JSONTransportInputOverFile input(stdin);
     std::string body;
@@ -110,7 +110,7 @@ public:
     close(toServer);
   }
 
-  /// Until the server says nothing more.
+  /// Forwards answers until the server closes the connection.
   void handOnAnswers() {
     llvm::lsp::JSONTransportInputOverFile input(fromServer);
     std::string body;
@@ -129,14 +129,14 @@ private:
     Place place;
   };
 
-  /// Both ways speak to the editor.
+  /// Sends a message to the editor; both threads do.
   bool answer(llvm::StringRef body) {
     std::lock_guard guard(output);
     return writeMessage(STDOUT_FILENO, body);
   }
 
-  /// Answers a request for the text of a file of bytecode that cannot be read, which the server would read
-  /// whatever it is. Whether it was one.
+  /// Answers a request for the text of a bytecode file that cannot be read, because the server would read it
+  /// anyway. Returns true if the message was such a request.
   bool refuseBytecode(const json::Object &message) {
     const json::Object *parameters = message.getObject("params");
     const json::Value *id = message.get("id");
@@ -146,7 +146,7 @@ private:
         llvm::lsp::URIForFile::fromURI(parameters->getString("uri").value_or(""));
     if (!file) {
       llvm::consumeError(file.takeError());
-      return false; // the server says what is wrong
+      return false; // the server reports the error
     }
     std::string why;
     std::unique_ptr<llvm::MemoryBuffer> buffer = readSourceFile(file->file().str(), why);
@@ -159,8 +159,8 @@ private:
                                       {"error", json::Object{{"code", kRequestFailed}, {"message", why}}}}));
   }
 
-  /// Takes a text out of a message that MLIR's parser would not survive, and keeps the reason. Whether it
-  /// did.
+  /// Removes a text that MLIR's parser would not survive from a message, and keeps the reason. Returns true
+  /// if it did.
   bool refuseText(json::Object &message) {
     json::Object *parameters = message.getObject("params");
     const json::Object *file = parameters ? parameters->getObject("textDocument") : nullptr;
@@ -193,7 +193,7 @@ private:
     return true;
   }
 
-  /// Adds why a text was not parsed to what the server says of it, which is nothing.
+  /// Adds to the server's diagnostics the reason why a text was not parsed. Returns true if there was one.
   bool addRefusal(json::Object &message) {
     json::Object *parameters = message.getObject("params");
     json::Array *diagnostics = parameters ? parameters->getArray("diagnostics") : nullptr;
@@ -211,8 +211,8 @@ private:
     return true;
   }
 
-  /// Keeps the texts that the editor has open, whole ones, as the server asks for, and which request is about
-  /// which place.
+  /// Keeps the texts that are open in the editor (whole ones, as the server requests), and the place of each
+  /// pending request.
   void note(const json::Object &message) {
     const json::Object *parameters = message.getObject("params");
     const json::Object *file = parameters ? parameters->getObject("textDocument") : nullptr;
@@ -242,7 +242,7 @@ private:
     }
   }
 
-  /// Whether something was added to the answer.
+  /// Adds to an answer. Returns true if it added something.
   bool complete(json::Object &message) {
     if (message.getString("method") == llvm::StringRef("textDocument/publishDiagnostics"))
       return addRefusal(message);
@@ -296,11 +296,12 @@ private:
   const int toServer;
   std::FILE *const fromServer;
 
-  std::mutex output;                                          ///< of the editor
-  std::mutex mutex;                                           ///< of what follows
-  std::map<std::string, std::shared_ptr<Document>> documents; ///< by name
-  std::map<std::string, Question> questions;                  ///< by id
-  std::map<std::string, std::string> refusals;                ///< why a text was not parsed, by name
+  std::mutex output;                                          ///< guards the output to the editor
+  std::mutex mutex;                                           ///< guards the members below
+  std::map<std::string, std::shared_ptr<Document>> documents; ///< open texts by name
+  std::map<std::string, Question> questions;                  ///< pending requests by id
+  /// The reason why a text was not parsed, by name.
+  std::map<std::string, std::string> refusals;
 };
 
 [[noreturn]] void failToStart(const char *what) {
@@ -333,7 +334,7 @@ int runBehindProxy(const mlir::DialectRegistry &registry, const std::function<in
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
-  // The editor may hold its end open although the server is gone; what it still says has no reader.
+  // The editor may keep its end open after the server has ended, and nothing reads it any more.
   reader.detach();
   std::fflush(nullptr);
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

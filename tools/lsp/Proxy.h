@@ -1,4 +1,4 @@
-//===-- Proxy.h - What stands between an editor and MLIR's server -*- C++ -*-===//
+//===-- Proxy.h - Proxy between an editor and MLIR's server -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,9 +14,9 @@
 
 namespace cgx::lsp {
 
-/// Runs `server`, which speaks the protocol on standard input and output, as a process of its own, and hands
-/// on what it and the editor say. To answers about hover and completion it adds what the server cannot know;
-/// all else passes as it is. Returns the exit status of the server.
+/// Runs `server`, which speaks the protocol on standard input and output, in a process of its own, and
+/// forwards the messages between it and the editor. It adds to answers about hover and completion what the
+/// server cannot know, and forwards everything else unchanged. Returns the exit status of the server.
 int runBehindProxy(const mlir::DialectRegistry &registry, const std::function<int()> &server);
 
 } // namespace cgx::lsp

@@ -1,4 +1,4 @@
-//===-- Reference.cpp - What the reference says of an op ------------------===//
+//===-- Reference.cpp - Reference of an op --------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,7 @@ using llvm::StringRef;
 
 namespace cgx::lsp {
 
-/// The lines of the page below the op's heading, to the next heading of whatever depth.
+/// Returns the lines of the page between the op's heading and the next one of any depth.
 static StringRef findSection(StringRef page, StringRef op) {
   const std::string heading = "\n### `" + op.str() + "` (";
   const size_t begin = page.find(heading);
@@ -33,7 +33,7 @@ std::string getReference(StringRef op) {
       continue;
     std::string text;
     bool isSyntax = false, isCode = false;
-    // The syntax is a grammar, and traits are for who writes passes.
+    // The grammar and the traits are left out, because they are for authors of passes.
     for (StringRef line; !section.empty();) {
       std::tie(line, section) = section.split('\n');
       if (line.starts_with("```"))

@@ -1,4 +1,4 @@
-//===-- Reference.h - What the reference says of an op ----------*- C++ -*-===//
+//===-- Reference.h - Reference of an op ------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,8 @@
 
 namespace cgx::lsp {
 
-/// Summary, description, example and constraints of an op of our dialects, in Markdown; empty for another's.
+/// Returns the summary, description, example and constraints of an op of our dialects, in Markdown; empty for
+/// other ops.
 std::string getReference(llvm::StringRef op);
 
 } // namespace cgx::lsp

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an editor starts to get hover, definitions and errors in .mlir files that
-// use cgx, stablehlo or sdy. Speaks the Language Server Protocol on standard
-// input and output; point the editor's MLIR extension at this binary. MLIR's own
-// server answers; what cgx adds to its answers is in Proxy.cpp.
+// An editor starts this program to get hover, definitions and errors in .mlir files that use cgx,
+// stablehlo or sdy. It speaks the Language Server Protocol on standard input and output; point
+// the editor's MLIR extension at it. MLIR's own server answers; Proxy.cpp adds to its answers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +41,8 @@ int main(int argc, char **argv) {
   auto server = [&] {
     return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)) ? EXIT_FAILURE : EXIT_SUCCESS;
   };
-  // Messages between lines of `// -----` are for tests of the server alone, and --help is not for an editor.
+  // Lines of `// -----` between messages are for tests of the server alone, and --help is not for an editor,
+  // so both run without the proxy.
   const bool isForEditor = std::all_of(argv + 1, argv + argc, [](const char *argument) {
     return llvm::StringRef(argument).trim('-').starts_with("log=") ||
            llvm::StringRef(argument).trim('-') == "pretty";

@@ -1,4 +1,4 @@
-//===-- PipelineErrors.cpp - What is wrong with a list of passes ----------===//
+//===-- PipelineErrors.cpp - Errors of a list of passes -------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@
 using namespace mlir;
 using llvm::StringRef;
 
-/// The pass that was given an option of this name as --pass=OPTIONS, of which MLIR's error does not say the
+/// Returns the pass that got an option of this name as --pass=OPTIONS, because MLIR's error does not name the
 /// pass.
 static const PassInfo *findPass(StringRef option, llvm::ArrayRef<char *> arguments) {
   for (StringRef argument : arguments) {
@@ -31,15 +31,16 @@ static const PassInfo *findPass(StringRef option, llvm::ArrayRef<char *> argumen
   return nullptr;
 }
 
-/// An error of the pipeline in the form of the tool's other errors.
+/// Returns an error of the pipeline in the form of the tool's other errors.
 static std::string explain(StringRef reason, MLIRContext *context, llvm::ArrayRef<char *> arguments) {
   const PassInfo *pass = nullptr;
-  auto [first, adding] = reason.split("failed to add `"); // --pass-pipeline repeats what it was given
+  auto [first, adding] = reason.split("failed to add `"); // --pass-pipeline repeats its whole argument
   if (!adding.empty())
     pass = PassInfo::lookup(adding.take_until([](char c) { return c == '`'; }));
   reason = first.trim();
   if (!reason.consume_front("<Pass-Options-Parser>: "))
-    // Of a value of another type MLIR has said to standard error which, and here no more than the pass.
+    // If a value has the wrong type, MLIR has written to standard error which one, and its message names only
+    // the pass.
     return reason.str() + (reason.ends_with(":") ? " the value of this option is of another type" : "");
   StringRef option = reason;
   if (!option.consume_front(cgx::kNoSuchOption))
@@ -54,7 +55,7 @@ static std::string explain(StringRef reason, MLIRContext *context, llvm::ArrayRe
 void cgx::explainPipelineErrors(MlirOptMainConfig &config, llvm::ArrayRef<char *> arguments) {
   config.setPassPipelineSetupFn([given = config, arguments](PassManager &manager) {
     MLIRContext *context = manager.getContext();
-    // Of what passes then say; a verifier of diagnostics wants to see that itself.
+    // This affects the diagnostics of passes, which --verify-diagnostics wants to see itself.
     if (!given.shouldVerifyDiagnostics())
       printPlacelessDiagnostics(context, llvm::errs(), "cgx-opt: ");
     ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {

@@ -1,4 +1,4 @@
-//===-- PipelineErrors.h - What is wrong with a list of passes --*- C++ -*-===//
+//===-- PipelineErrors.h - Errors of a list of passes -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,8 +13,8 @@
 
 namespace cgx {
 
-/// Errors of the passes on the command line and of their options come from the tool, as those of its other
-/// options do, not from a place in a file; they name the pass, and the option that was likely meant.
+/// Prints errors about passes and their options as errors of the tool, like those of its other options, and
+/// not at a place in a file. They name the pass, and the option that was likely meant.
 void explainPipelineErrors(mlir::MlirOptMainConfig &config, llvm::ArrayRef<char *> arguments);
 
 } // namespace cgx

@@ -51,15 +51,15 @@ static constexpr const char overview[] =
     "  Passes of cgx begin with --cgx-. --list-passes has those of MLIR as well, which work here, and\n"
     "  --help-hidden all their options and those of LLVM. The report goes to standard error.\n";
 
-/// Whether the command line asks for the options: then those of cgx come, and not the thousand of MLIR's
-/// passes and LLVM's backends that are linked in.
+/// Returns true if the command line asks for help. It then shows the options of cgx, and not the thousand of
+/// MLIR's passes and LLVM's backends that are linked in.
 static bool asksForHelp(llvm::ArrayRef<char *> arguments) {
   return llvm::any_of(arguments, [](llvm::StringRef argument) {
     return argument == "--help" || argument == "-help" || argument == "-h";
   });
 }
 
-/// Hides the options that are not about what cgx-opt does with a module.
+/// Hides the options that do not affect how cgx-opt processes a module.
 static void hideForeignOptions() {
   static constexpr llvm::StringLiteral shown[] = {"o",
                                                   "help",
@@ -82,8 +82,8 @@ static void hideForeignOptions() {
       option->setHiddenFlag(llvm::cl::Hidden);
 }
 
-/// Errors come without the op that they are about, which may be a whole step of training, unless
-/// --mlir-print-op-on-diagnostic asks for it.
+/// Prints errors without their op, which may be a whole training step, unless --mlir-print-op-on-diagnostic
+/// is given.
 static void printNoOpsOnDiagnostics() {
   mlir::registerMLIRContextCLOptions();
   auto &options = llvm::cl::getRegisteredOptions();
@@ -92,8 +92,9 @@ static void printNoOpsOnDiagnostics() {
     static_cast<llvm::cl::opt<bool> *>(found->second)->setInitialValue(false);
 }
 
-/// What came with locations keeps them, unless --mlir-print-debuginfo says otherwise: an error of cgx-compile
-/// about the rewritten step then names the line of Python. What came without does not grow.
+/// Keeps the locations of a module that has them, unless --mlir-print-debuginfo is given: an error of
+/// cgx-compile about the rewritten step then names the line of Python. A module without locations gets none,
+/// so that it does not grow.
 static void keepLocationsOf(const llvm::MemoryBuffer &input) {
   auto &options = llvm::cl::getRegisteredOptions();
   auto found = options.find("mlir-print-debuginfo");
@@ -101,7 +102,8 @@ static void keepLocationsOf(const llvm::MemoryBuffer &input) {
     static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
 }
 
-/// What MlirOptMain does with a file, of which it takes only the name: reads it, runs the passes, writes.
+/// Processes a file like MlirOptMain, of which only the name is used here: reads it, runs the passes, and
+/// writes the result.
 static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outputName,
                                  const mlir::MlirOptMainConfig &config, mlir::DialectRegistry &registry) {
   if (inputName == "-" && llvm::sys::Process::StandardInIsUserInput())
@@ -118,7 +120,7 @@ static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outp
   input = cgx::prepareSource(std::move(input), registry, message);
   if (!input)
     return fail(message);
-  if (outputName == "-") // also what a failed run has printed so far
+  if (outputName == "-") // also the output of a failed run
     return mlir::MlirOptMain(llvm::outs(), std::move(input), registry, config);
   if (message = cgx::checkOutput(outputName.str()); !message.empty())
     return fail(message);
@@ -145,10 +147,11 @@ static int runTool(int argc, char **argv) {
   const std::string header = mlir::registerCLIOptions(overview, registry);
   if (asks)
     hideForeignOptions();
-  // All dialects of MLIR by name help nobody who asks for the options: --show-dialects has them.
+  // The list of all dialects of MLIR does not help a user who asks for the options; --show-dialects prints
+  // it.
   auto [inputName, outputName] = mlir::parseCLIOptions(argc, argv, asks ? llvm::StringRef(overview) : header);
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
-  if (config.shouldShowDialects() || config.shouldListPasses()) // no file is read
+  if (config.shouldShowDialects() || config.shouldListPasses()) // these read no file
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
   cgx::explainPipelineErrors(config, {argv, argv + argc});
   return mlir::asMainReturnCode(runOn(inputName, outputName, config, registry));
@@ -156,7 +159,7 @@ static int runTool(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   cgx::expectCrashes();
-  llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
+  llvm::InitLLVM init(argc, argv); // the common handlers of all programs replace its handlers
   cgx::prepareLlvmProcess("cgx-opt");
   return cgx::cli::runProgram("cgx-opt", [&] {
     int status = EXIT_FAILURE;

@@ -1,4 +1,4 @@
-//===-- cgx-plan.cpp - Which codec for which layer -*- C++ -*-===//
+//===-- cgx-plan.cpp - Choosing a codec for each layer ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -31,26 +31,26 @@ namespace {
 
 constexpr const char *kDescription = R"(cgx-plan - decide which codec compresses which layer
 
-Takes a profile, which cgx-run --profile measured: what each candidate codec costs on
-each layer of a step, and what error it makes. Makes a plan, one codec for each layer,
-which cgx-opt --cgx-compress=plan=FILE builds into the step.
+Takes a profile from cgx-run --profile, which has the cost and the error of each
+candidate codec on each layer of a step. Makes a plan, one codec for each layer, which
+cgx-opt --cgx-compress=plan=FILE builds into the step.
 
 THE PROBLEM
   Least bytes, or least time, such that the sum of the squared errors of all layers is
   at most --alpha times the sum that the --reference codec makes when it is used
   everywhere. Without compression (identity) a layer makes no error, so there always
-  is a solution; only --max-time can ask too much.
+  is a solution; only --max-time can be impossible.
 )";
 
 constexpr const char *kFooter = R"(
 EXAMPLES
-  The plan of least bytes, no worse than 4 bits everywhere, and what it decides:
+  The plan with the least bytes, no worse than 4 bits everywhere, and a table of it:
     cgx-plan solve profile.json --solver lgreco -o plan.json
   Least time on a link of 1 Gbit, with the bits of each layer as a drawing:
     cgx-plan solve profile.json --objective time --link 1Gbit -o plan.json --svg bits.svg
-  All solvers side by side, and their fronts of error against bytes:
+  A comparison of all solvers, and their fronts of error against bytes:
     cgx-plan compare profile.json --svg front.svg
-  What plans would do on other links:
+  The time of a step with some plans on other links:
     cgx-plan simulate profile.json a.json b.json --link 100Mbit --link 10Gbit
   Weights of a sharded step against its gradients, each kind measured by its own reference:
     cgx-plan solve profile.json --reference "gradient=quantize bits=4 bucket=128" \
@@ -79,7 +79,7 @@ std::string readFile(const std::string &path) {
   return text;
 }
 
-/// What people read, beside the files.
+/// Returns the stream for the text that people read, beside the files.
 std::FILE *streamOf(const Options &options) {
   return cgx::streamBeside(std::array{options.output, options.svg});
 }
@@ -89,7 +89,7 @@ void writeFile(const std::string &path, const std::string &text) {
     throw Error(error);
 }
 
-/// Reads a file of either kind; messages begin with its name.
+/// Reads a file of one of the kinds; error messages begin with its name.
 template <typename File> File readAs(const std::string &path) {
   std::string text = readFile(path);
   try {
@@ -99,7 +99,7 @@ template <typename File> File readAs(const std::string &path) {
   }
 }
 
-/// The codec with all parameters that are given in `pattern`.
+/// Returns true if the codec has all parameters that are given in `pattern`.
 bool matches(const std::string &codec, const std::string &pattern) {
   std::string words = " " + codecLabel(codec) + " ";
   std::istringstream parts(pattern);
@@ -173,7 +173,7 @@ void runShow(const Options &options) {
     writeFile(options.svg, drawBits(plans, options.title.empty() ? "bits per layer" : options.title));
 }
 
-/// From an eighth to eight times the bound.
+/// Solves for bounds from an eighth of the given one to eight times as much.
 Front makeFront(const Solver &solver, const Problem &problem, const SolverOptions &options) {
   Front front{solver.name, {}};
   for (int eighth = -6; eighth <= 6; ++eighth) {
@@ -208,7 +208,7 @@ void runCompare(const Options &options) {
                                       options.title.empty() ? "error against cost" : options.title));
 }
 
-/// The assignment that a plan names, among all candidates.
+/// Returns the cost of the assignment that a plan makes, among all candidates.
 Cost costOf(const Plan &plan, const Profile &profile, const ProblemOptions &options,
             const std::string &path) {
   Profile planned = profile;
@@ -231,7 +231,7 @@ Cost costOf(const Plan &plan, const Profile &profile, const ProblemOptions &opti
     if (kept.empty())
       throw Error("'" + path + "' gives layer '" + layer.layer + "' " + codecLabel(entry->codec) +
                   ", which the profile did not measure");
-    // A problem of one choice: exact in name, so that it is a candidate of all layers.
+    // Each layer has one choice. It gets the name of the uncompressed codec, which is the reference below.
     kept[0].codec = kExact;
     kept[0].squaredError *= scaleOf(layer.kind);
     layer.candidates = std::move(kept);
@@ -259,7 +259,7 @@ void runSimulate(const Options &options) {
         add(1, cgx::plot::bytesText(made.bytes));
         add(2, cgx::plot::format("%.4g", made.error));
       }
-      // Whatever is not communication goes on until the step's own work is done.
+      // The step takes at least the time of its own computation.
       add(3 + i, durationText(std::max(made.seconds, profile.computeSeconds)));
     }
   };
@@ -286,62 +286,67 @@ std::string solverList() {
 }
 
 void addProblem(CLI::App &command, Options &options, bool manyLinks) {
-  command.add_option("profile", options.profile, "What cgx-run --profile wrote")
+  command.add_option("profile", options.profile, "Profile from cgx-run --profile")
       ->required()
       ->type_name("PROFILE.json");
   command
       .add_option("--reference", options.references,
-                  "The codec whose error is the measure; KIND=CODEC is that of gradients, weights or "
+                  "Codec whose error is the unit of --alpha; KIND=CODEC is that of gradients, weights or "
                   "activations alone, "
-                  "and makes errors of kinds count alike")
+                  "and gives the errors of all kinds equal weight")
       ->take_all()
       ->expected(1)
       ->type_name("[KIND=]CODEC")
       ->capture_default_str()
       ->group("Problem");
-  command.add_option("--exclude", options.exclude, "Candidates that are not to be used, such as bits=1")
+  command.add_option("--exclude", options.exclude, "Candidates to leave out, such as bits=1")
       ->type_name("PARAMETERS")
       ->take_all()
       ->expected(1)
       ->group("Problem");
   CLI::Option *link = command
                           .add_option("--link", options.links,
-                                      "Bandwidth of the slowest link, or what cgx-bench calibrate measured")
+                                      "Bandwidth of the slowest link, or a file of cgx-bench calibrate")
                           ->type_name("N{k,M,G}bit|machine.json")
                           ->capture_default_str()
                           ->group("Link");
   manyLinks ? link->take_all()->expected(1) : link->take_last()->expected(1);
-  command.add_option("--latency", options.latency, "Of a collective on that link")
+  command.add_option("--latency", options.latency, "Latency of a collective on that link")
       ->type_name("N{us,ms,s}")
       ->capture_default_str()
       ->group("Link");
 }
 
 void addBounds(CLI::App &command, Options &options) {
-  command.add_option("--alpha", options.alpha, "Error that is allowed, in errors of the reference")
+  command.add_option("--alpha", options.alpha, "Largest error of the plan, as a multiple of the reference's")
       ->check(cgx::cli::finiteNumber())
       ->check(CLI::NonNegativeNumber)
       ->type_name("X")
       ->capture_default_str()
       ->group("Problem");
-  command.add_option("--objective", options.objective, "bytes, or time: when the last collective ends")
+  command
+      .add_option("--objective", options.objective,
+                  "Minimize bytes, or time, which is the end of the last collective")
       ->check(CLI::IsMember({"bytes", "time"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Problem");
-  command.add_option("--max-time", options.maxTime, "When the last collective must have ended")
+  command.add_option("--max-time", options.maxTime, "Latest end of the last collective")
       ->type_name("N{us,ms,s}")
       ->group("Problem");
-  command.add_option("--eta", options.solverOptions.eta, "accordion: change of the norm that is critical")
+  command
+      .add_option("--eta", options.solverOptions.eta, "accordion: change of the norm that counts as critical")
       ->check(cgx::cli::finiteNumber())
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group("Solver");
-  command.add_option("--discretization", options.solverOptions.discretization, "lgreco: steps of the error")
+  command
+      .add_option("--discretization", options.solverOptions.discretization,
+                  "lgreco: number of discretization steps of the error")
       ->check(CLI::Range(1u, 1000000u))
       ->capture_default_str()
       ->group("Solver");
-  command.add_option("--seed", options.solverOptions.seed, "Of kmeans and bayes")
+  command.add_option("--seed", options.solverOptions.seed, "Seed of kmeans and bayes")
       ->capture_default_str()
       ->group("Solver");
 }
@@ -353,10 +358,10 @@ void addDrawing(CLI::App &command, Options &options, const char *what) {
 
 void describe(CLI::App &app, Options &options) {
   app.require_subcommand(1);
-  CLI::App &solve = *app.add_subcommand("solve", "From a profile to a plan, and a table of it");
+  CLI::App &solve = *app.add_subcommand("solve", "Make a plan from a profile, and print a table of it");
   addProblem(solve, options, /*manyLinks=*/false);
   addBounds(solve, options);
-  solve.add_option("--solver", options.solver, "Which solver; cgx-plan --help lists all")
+  solve.add_option("--solver", options.solver, "Solver to use; cgx-plan --help lists all")
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Solver");
@@ -367,24 +372,24 @@ void describe(CLI::App &app, Options &options) {
   addDrawing(solve, options, "Where to draw the bits of each layer");
   solve.callback([&] { runSolve(options); });
 
-  CLI::App &show = *app.add_subcommand("show", "What plans decide");
-  show.add_option("plans", options.plans, "What cgx-plan solve wrote")->required()->type_name("PLAN.json");
+  CLI::App &show = *app.add_subcommand("show", "Show the codecs of plans");
+  show.add_option("plans", options.plans, "Plans from cgx-plan solve")->required()->type_name("PLAN.json");
   addDrawing(show, options, "Where to draw the bits of each layer, a line for each plan");
   show.callback([&] { runShow(options); });
 
-  CLI::App &compare = *app.add_subcommand("compare", "All solvers on one profile");
+  CLI::App &compare = *app.add_subcommand("compare", "Compare all solvers on one profile");
   addProblem(compare, options, /*manyLinks=*/false);
   addBounds(compare, options);
-  compare.add_option("--solvers", options.solvers, "Only these")
+  compare.add_option("--solvers", options.solvers, "Solvers to compare")
       ->delimiter(',')
       ->type_name("NAME,...")
       ->group("Solver");
   addDrawing(compare, options, "Where to draw error against cost, for bounds from 1/8 to 8 times alpha");
   compare.callback([&] { runCompare(options); });
 
-  CLI::App &simulate = *app.add_subcommand("simulate", "How long a step takes by plans and links");
+  CLI::App &simulate = *app.add_subcommand("simulate", "Predict the time of a step for plans and links");
   addProblem(simulate, options, /*manyLinks=*/true);
-  simulate.add_option("plans", options.plans, "What cgx-plan solve wrote")->type_name("PLAN.json");
+  simulate.add_option("plans", options.plans, "Plans from cgx-plan solve")->type_name("PLAN.json");
   simulate.callback([&] { runSimulate(options); });
 }
 

@@ -59,11 +59,11 @@ static int runTool(int argc, char **argv) {
   app.add_option("runs", texts, "Runs: a label, the report of the training, that of an evaluation")
       ->required()
       ->type_name("LABEL=TRAIN.json[,EVAL.json]");
-  app.add_option("--svg", svg, "Where to draw the curves")->type_name("FILE.svg");
-  app.add_option("--png", png, "The same as pixels; needs a python3 that has matplotlib")
+  app.add_option("--svg", svg, "File for the curves")->type_name("FILE.svg");
+  app.add_option("--png", png, "File for the curves as PNG; needs a python3 with matplotlib")
       ->type_name("FILE.png");
   app.add_option("--title", style.title, "Title of the drawing")->type_name("TEXT");
-  app.add_option("--smooth", style.smoothing, "Steps that a point averages")
+  app.add_option("--smooth", style.smoothing, "Number of steps that each point averages")
       ->check(CLI::Range(1, 1000000))
       ->type_name("N")
       ->capture_default_str();

@@ -1,4 +1,4 @@
-//===-- Bytecode.cpp - modules in MLIR's bytecode -----------------*- C++ -*-===//
+//===-- Bytecode.cpp - Modules in MLIR's bytecode ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -31,19 +31,20 @@
 
 using namespace mlir;
 
-/// What the reader may take beside the memory that the process has: what it says of itself can be any number.
+/// The memory that the reader may use beyond the process's own. The limit is needed because a damaged file
+/// can claim any size.
 static constexpr uint64_t kMostMemory = uint64_t{8} << 30, kMostMemoryPerByte = 256;
-/// And for how long it may run.
+/// The most CPU seconds for which it may run.
 static constexpr unsigned kMostSeconds = 600;
 
-/// The last byte of what the reading process sends: no text has it.
+/// The last byte that the reading process sends. No text contains these.
 static constexpr char kRead = '\1', kRefused = '\2';
 
 static void sendBytes(int pipe, StringRef bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(pipe, bytes.data(), bytes.size());
     if (count < 0 && errno != EINTR)
-      ::_exit(1); // nobody listens any more
+      ::_exit(1); // the parent is gone
     bytes = bytes.drop_front(count < 0 ? 0 : size_t(count));
   }
 }
@@ -62,7 +63,7 @@ static void limitMemory(uint64_t bytes) {
   (void)::setrlimit(RLIMIT_AS, &limit);
 }
 
-/// What the other process does. A crash of it is its end and nothing else.
+/// Reads the bytecode in the child process. A crash ends the child and nothing else.
 static void readInto(int pipe, StringRef bytecode, StringRef name, const DialectRegistry &registry) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP, SIGALRM})
     ::signal(signal, SIG_DFL);
@@ -71,10 +72,10 @@ static void readInto(int pipe, StringRef bytecode, StringRef name, const Dialect
   (void)::setrlimit(RLIMIT_CORE, &none);
   limitMemory(kMostMemory + kMostMemoryPerByte * bytecode.size());
   if (const int null = ::open("/dev/null", O_WRONLY); null >= 0)
-    (void)::dup2(null, STDERR_FILENO); // what LLVM says as it ends
+    (void)::dup2(null, STDERR_FILENO); // drops the text that LLVM prints as it ends
   cgx::runOnLargeStack([&] {
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-    context.allowUnregisteredDialects(); // whoever reads the text refuses them
+    context.allowUnregisteredDialects(); // the text's reader rejects them later
     context.printOpOnDiagnostic(false);
     std::string said;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -89,7 +90,7 @@ static void readInto(int pipe, StringRef bytecode, StringRef name, const Dialect
     }
     sendBytes(pipe, said);
     sendBytes(pipe, StringRef(module ? &kRead : &kRefused, 1));
-    ::_exit(0); // nothing of the other process is torn down here
+    ::_exit(0); // the child must not run the parent's destructors
   });
 }
 

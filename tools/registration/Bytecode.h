@@ -1,4 +1,4 @@
-//===-- Bytecode.h - modules in MLIR's bytecode -------------------*- C++ -*-===//
+//===-- Bytecode.h - Modules in MLIR's bytecode -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,12 +18,12 @@ class DialectRegistry;
 
 namespace cgx {
 
-/// How MLIR's bytecode begins.
+/// The first bytes of MLIR's bytecode.
 inline constexpr llvm::StringLiteral kBytecodeMagic = "ML\xefR";
 
-/// Reads bytecode in a process of its own, whose end by a signal is damage of the file: MLIR's reader
-/// believes what it reads. `text` becomes the module, with its locations. False with lines such as
-/// "step.mlirbc: error: ..." in `text`.
+/// Converts bytecode to text in a process of its own, because MLIR's reader trusts its input: if the process
+/// ends by a signal, the file is damaged. `text` becomes the module with its locations. Returns false, and
+/// lines such as "step.mlirbc: error: ..." in `text`, on an error.
 bool bytecodeToText(llvm::StringRef bytecode, llvm::StringRef name, const mlir::DialectRegistry &registry,
                     std::string &text);
 

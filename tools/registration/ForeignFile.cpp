@@ -1,4 +1,4 @@
-//===-- ForeignFile.cpp - what a file is that is no module -------*- C++ -*-===//
+//===-- ForeignFile.cpp - Kinds of files that are no modules ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -38,19 +38,21 @@ static constexpr Kind kKinds[] = {
     {"#!", "a script"},
 };
 
-/// Eight bytes of the length of a header, which is JSON.
+/// Returns true if the bytes begin with eight bytes for the length of a header, and a header in JSON.
 static bool isSafetensors(StringRef bytes) {
   return bytes.size() > 8 && bytes[8] == '{' && support::endian::read64le(bytes.data()) <= bytes.size() - 8;
 }
 
-/// MLIR may begin with `{-#`, and with no other bracket.
+/// Returns true if the text begins with a bracket of JSON. MLIR may begin with `{-#`, and with no other
+/// bracket.
 static bool isJson(StringRef text) {
   if (text.consume_front("{"))
     return text.ltrim().starts_with("\"") || text.ltrim().starts_with("}");
   return text.starts_with("[");
 }
 
-/// By the first line that is no comment: no op of MLIR has such a name and a word behind it.
+/// Returns true if the first line that is no comment is Python's: no op of MLIR has such a name followed by a
+/// word.
 static bool isPython(StringRef text) {
   StringRef line;
   do

@@ -1,4 +1,4 @@
-//===-- ForeignFile.h - what a file is that is no module ---------*- C++ -*-===//
+//===-- ForeignFile.h - Kinds of files that are no modules ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,8 @@
 
 namespace cgx {
 
-/// What bytes are by which they begin, such as "a safetensors file"; nothing for what may be a module.
+/// Returns the kind of a file by its first bytes, such as "a safetensors file"; nothing for bytes that may be
+/// a module.
 std::optional<std::string> nameForeignFile(llvm::StringRef bytes);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- LargeStack.cpp - work that calls itself often -------------*- C++ -*-===//
+//===-- LargeStack.cpp - Work with deep recursion ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

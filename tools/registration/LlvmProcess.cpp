@@ -22,13 +22,16 @@
 #include <ctime>
 #include <unistd.h>
 
-/// In seconds; a stack with the names of all functions takes one or two.
+/// The seconds after which a crashed process is ended; printing a stack with the names of all functions takes
+/// one or two.
 static constexpr time_t kLongestLastWords = 10;
 
-/// Of this process, armed where it crashes. LLVM sets and clears the one of alarm().
+/// A timer of this process that is armed when it crashes. alarm() cannot be used, because LLVM sets and
+/// clears it.
 static timer_t lastWordsTimer;
 
-/// What may be called in a handler alone: somebody may hold the lock of malloc, of stderr, or of any library.
+/// Ends the process. It uses only functions that are safe in a signal handler, because another thread may
+/// hold the lock of malloc, of stderr, or of any library.
 static void endAtOnce(int) {
   static constexpr char text[] = "the stack cannot be printed: a lock that this needs is held where the "
                                  "program crashed\n";
@@ -45,7 +48,7 @@ static void boundLastWords(void *) {
 }
 
 void cgx::expectCrashes() {
-  if (::timer_create(CLOCK_MONOTONIC, nullptr, &lastWordsTimer) == 0) // whose signal is SIGALRM
+  if (::timer_create(CLOCK_MONOTONIC, nullptr, &lastWordsTimer) == 0) // the timer sends SIGALRM
     llvm::sys::AddSignalHandler(boundLastWords, /*Cookie=*/nullptr);
 }
 
@@ -59,7 +62,7 @@ static void onFatalError(void *tool, const char *reason, bool) {
                  "%s: error: cannot start a thread: %s (ulimit -u, or the most processes of a container)\n",
                  name, reason);
   } else {
-    std::fprintf(stderr, "LLVM ERROR: %s\n", reason); // LLVM goes on with what else it does
+    std::fprintf(stderr, "LLVM ERROR: %s\n", reason); // LLVM continues with the rest of its exit
     return;
   }
   cgx::removeUnfinishedOutput();

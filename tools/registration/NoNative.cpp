@@ -1,4 +1,4 @@
-//===-- NoNative.cpp - The same in a build without native execution -*- C++ -*-===//
+//===-- NoNative.cpp - Build without native execution -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

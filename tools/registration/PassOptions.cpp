@@ -1,4 +1,4 @@
-//===-- PassOptions.cpp - What a pass's options are called -------*- C++ -*-===//
+//===-- PassOptions.cpp - Names of a pass's options -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,10 +20,10 @@ using llvm::StringRef;
 
 static bool isOfName(char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; }
 
-/// The lists among the options of our passes. MLIR prints none that is empty.
+/// The options of our passes that are lists. MLIR does not print empty ones.
 static constexpr StringRef kLists[] = {"axes", "exclude", "kinds", "layers"};
 
-/// A pass in MLIR's words, with all its options; empty if it does not take these.
+/// Returns a pass as MLIR prints it, with all its options; empty if it does not accept these.
 static std::string describe(const PassInfo &pass, MLIRContext *context, StringRef options) {
   PassManager manager(context, PassManager::getAnyOpAnchorName(), PassManager::Nesting::Implicit);
   std::string text;
@@ -33,7 +33,7 @@ static std::string describe(const PassInfo &pass, MLIRContext *context, StringRe
   return text;
 }
 
-/// The names of a pass's options. MLIR only prints them, with their values.
+/// Returns the names of a pass's options, parsed from MLIR's print of them with their values.
 static std::vector<std::string> optionNames(const PassInfo &pass, MLIRContext *context) {
   std::vector<std::string> names;
   for (StringRef list : kLists)

@@ -1,4 +1,4 @@
-//===-- PlacelessDiagnostics.cpp - What is said of no place -----*- C++ -*-===//
+//===-- PlacelessDiagnostics.cpp - Diagnostics without a location -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

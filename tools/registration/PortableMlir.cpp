@@ -1,4 +1,4 @@
-//===-- PortableMlir.cpp - What of MLIR is for no one machine -----*- C++ -*-===//
+//===-- PortableMlir.cpp - Machine-independent parts of MLIR ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- SourceDepth.cpp - how deep text is nested -------*- C++ -*-===//
+//===-- SourceDepth.cpp - Nesting depth of text -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,12 +16,12 @@ using namespace llvm;
 
 namespace {
 
-/// Goes through text token by token, as far as brackets and aliases are concerned.
+/// A scanner of the text's tokens that looks at brackets and aliases only.
 class DepthScanner {
 public:
   explicit DepthScanner(StringRef text) : text(text) {}
 
-  /// Where it is too deep.
+  /// Returns the position where the nesting is too deep.
   std::optional<size_t> run() {
     while (at < text.size())
       if (!take())
@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  /// Takes one token; false where it is nested too deep.
+  /// Takes one token. Returns false where it is nested too deep.
   bool take() {
     const char c = text[at];
     if (c != '-' && !isSpace(c))
@@ -88,8 +88,8 @@ private:
     return note(open.size()) && ++at;
   }
 
-  /// Closes what is open inside as well: a sign of comparison is no bracket. What nothing opened closes
-  /// nothing.
+  /// Closes a bracket and those that are open inside it: a comparison sign is no bracket. A closing bracket
+  /// without an opening one closes nothing.
   bool pop(char bracket) {
     ++at;
     if (llvm::is_contained(open, bracket))
@@ -98,7 +98,7 @@ private:
     return true;
   }
 
-  /// A definition, as in `#a = [#b]`, or a use.
+  /// Takes a definition such as `#a = [#b]`, or a use.
   bool takeAlias() {
     const size_t begin = at++;
     while (at < text.size() && (isAlnum(text[at]) || StringRef("_$.-").contains(text[at])))
@@ -121,10 +121,10 @@ private:
 
   StringRef text;
   size_t at = 0;
-  unsigned signs = 0; ///< minus signs in a row
+  unsigned signs = 0; ///< the number of consecutive minus signs
   SmallVector<char> open;
-  StringMap<size_t> depths;  ///< by alias
-  size_t *defined = nullptr; ///< of the alias that is being defined
+  StringMap<size_t> depths;  ///< the depth of each alias
+  size_t *defined = nullptr; ///< the depth of the alias that is being defined
 };
 
 } // namespace

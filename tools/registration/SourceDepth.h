@@ -1,4 +1,4 @@
-//===-- SourceDepth.h - how deep text is nested ---------*- C++ -*-===//
+//===-- SourceDepth.h - Nesting depth of text -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,13 +14,12 @@
 
 namespace cgx {
 
-/// Brackets in brackets, attributes and types behind aliases included, that MLIR reads with the stack that
-/// programs have: its parser, and passes over regions, call themselves at each. Exported steps nest a few
-/// dozen deep.
+/// The deepest nesting of brackets, through attributes and types behind aliases, that MLIR reads with the
+/// usual stack: its parser, and passes over regions, are recursive. Exported steps nest a few dozen deep.
 inline constexpr unsigned kDeepestNesting = 1000;
 
-/// Where MLIR's text nests deeper than that; minus signs in a row nest as well. Takes time in the length of
-/// the text.
+/// Returns the position where MLIR text nests deeper than that. Consecutive minus signs nest as well. The
+/// time is linear in the length of the text.
 std::optional<size_t> findDeepNesting(llvm::StringRef text);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- SourceFile.cpp - files with modules ------------------------*- C++ -*-===//
+//===-- SourceFile.cpp - Files with modules ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,7 +25,7 @@ using namespace llvm;
 
 static constexpr uint64_t kMostBytes = uint64_t{4} << 30, kMostBytesOfDevice = 1 << 20;
 
-/// All bytes of an open file; nothing with the reason.
+/// Returns all bytes of an open file, or nothing with the reason.
 static std::optional<SmallVector<char, 0>> readAll(int file, std::string &why) {
   struct stat info{};
   if (::fstat(file, &info) != 0) {

@@ -1,4 +1,4 @@
-//===-- SourceText.cpp - modules as other programs wrote them ------*- C++ -*-===//
+//===-- SourceText.cpp - Modules that other programs wrote ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,13 +24,14 @@ static constexpr StringLiteral kWriteText =
     "jax.export, or "
     "stablehlo-translate --deserialize";
 
-/// Whether the bytes at `magic` are StableHLO's, whose ops are those of the vhlo dialect.
+/// Returns true if the bytes at `magic` begin StableHLO's portable bytecode, whose ops belong to the vhlo
+/// dialect.
 static bool isPortable(StringRef magic) {
-  // Magic, version of the bytecode, name of the program that wrote it.
+  // The header consists of the magic bytes, the version, and the name of the program that wrote it.
   return magic.take_front(64).contains("StableHLO");
 }
 
-/// Where an op of vhlo begins, as in `"vhlo.add_v1"(` or `vhlo.return_v1 %0`; not in comments.
+/// Returns the position of an op of vhlo, as in `"vhlo.add_v1"(` or `vhlo.return_v1 %0`, outside of comments.
 static std::optional<size_t> findPortableOp(StringRef text) {
   for (size_t at = text.find("vhlo."); at != StringRef::npos; at = text.find("vhlo.", at + 1)) {
     StringRef op = text.substr(at).take_while([](char c) { return isAlnum(c) || c == '_' || c == '.'; });
@@ -45,7 +46,7 @@ static std::optional<size_t> findPortableOp(StringRef text) {
   return std::nullopt;
 }
 
-/// Whether a place in a text lies in a string or a comment, which end with their line.
+/// Returns true if a position is in a string or a comment, both of which end with their line.
 static bool isQuoted(StringRef text, size_t at) {
   bool isInString = false;
   for (size_t i = text.rfind('\n', at) + 1; i < at; ++i) { // 0 in the first line
@@ -59,10 +60,10 @@ static bool isQuoted(StringRef text, size_t at) {
   return isInString;
 }
 
-/// More results than any op has: MLIR's parser takes memory for each one below a number that it reads.
+/// The most results of an op. MLIR's parser allocates memory for each number below one that it reads.
 static constexpr uint64_t kMostResults = 1 << 20;
 
-/// Where a result is named that no op can have, as in `%0#4294967295`.
+/// Returns the position of a result number that no op can have, as in `%0#4294967295`.
 static std::optional<size_t> findHugeResult(StringRef text) {
   for (size_t at = text.find('#'); at != StringRef::npos; at = text.find('#', at + 1)) {
     StringRef digits = text.substr(at + 1).take_while(isDigit);
@@ -101,7 +102,7 @@ std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
     return name + ":" + std::to_string(text.take_front(*deep).count('\n') + 1) +
            ": error: expected brackets, and attributes and types by name, to be nested at most " +
            std::to_string(kDeepestNesting) + " deep, got more";
-  // Text has no zeros. What jax.export serializes holds bytecode somewhere.
+  // Text has no zero bytes. A file of jax.export contains bytecode.
   if (!text.take_front(4096).contains('\0'))
     return std::nullopt;
   size_t inner = text.find(cgx::kBytecodeMagic);
@@ -124,12 +125,12 @@ bool cgx::hasLocations(const MemoryBuffer &buffer) {
 
 namespace {
 
-/// Goes through text token by token, as far as strings and comments are concerned.
+/// A scanner of the text's tokens that looks at strings and comments only.
 class Packer {
 public:
   explicit Packer(MutableArrayRef<char> text) : text(text) {}
 
-  /// `text` is followed by NUL.
+  /// Packs the text, which ends with NUL.
   void run() {
     while (at < text.size()) {
       if (text[at] == '"')
@@ -166,16 +167,16 @@ private:
       pack(*digits);
   }
 
-  /// Writes the bits over the bytes, and spaces after the string.
+  /// Replaces the bytes by their bits, and writes spaces after the string.
   void pack(StringRef digits) {
     size_t out = digits.data() - text.data();
-    size_t end = out + digits.size() + 1; // the quote too
+    size_t end = out + digits.size() + 1; // including the quote
     size_t count = digits.size() / 2;
     for (size_t begin = 0; begin < count; begin += 8) {
       unsigned byte = 0;
       for (size_t bit = 0; bit < std::min<size_t>(8, count - begin); ++bit)
         byte |= static_cast<unsigned>(cgx::stablehlo::getByteBoolean(digits, begin + bit)) << bit;
-      // Two digits for eight elements of two each: what is written was read.
+      // Two digits encode eight elements of two digits each, so the output never passes the input.
       text[out++] = hexdigit(byte >> 4);
       text[out++] = hexdigit(byte & 15);
     }

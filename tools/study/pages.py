@@ -1,4 +1,4 @@
-"""What the pages of studies share: the machine that was measured, and tables."""
+"""The parts that the pages of studies share: a description of the machine that was measured, and tables."""
 
 import os
 import pathlib
@@ -6,13 +6,13 @@ import platform
 
 
 def machine():
-    """How many cores, and of which processor."""
+    """Returns the number of cores, and the name of the processor."""
     models = {line.partition(":")[2].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
               if line.startswith("model name")}
     return f"{os.cpu_count()} cores of {', '.join(sorted(models)) or platform.machine()}"
 
 
 def table(header, lines, numbers=False):
-    """`numbers`: all columns but the first are aligned to the right."""
+    """Returns a Markdown table. With `numbers`, all columns but the first are aligned to the right."""
     rule = [":--"] + ["--:"] * (len(header) - 1) if numbers else ["---"] * len(header)
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines]) + "\n"

@@ -1,4 +1,4 @@
-"""What `speed` times: training steps whose arithmetic is of one sort each.
+"""The training steps that `speed` times. The arithmetic of each is of one kind.
 
 A model is a function of (devices, small) that returns (step, state, batch of one step, samples): the step is jitted over all devices
 along "data", with its state donated, and returns (state, {"loss": ...}). `small` is for a test: the same operations on little data.
@@ -15,7 +15,7 @@ from jax import lax
 from jax.sharding import PartitionSpec as P
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-STEPS = 4  # for which there are samples; then they begin anew
+STEPS = 4  # there are samples for this many steps; then they repeat
 
 
 class Timed:
@@ -31,7 +31,7 @@ def matrix(rng, *shape, dtype=np.float32):
 
 
 def trained(devices, loss_of, params, samples, optimizer, per_rank):
-    """A step of data parallelism that trains `params` by `loss_of(params, batch)`."""
+    """Returns a data-parallel step that trains `params` with `loss_of(params, batch)`."""
     mesh = jax.sharding.Mesh(np.array(devices), ("data",))
 
     def local(state, batch):
@@ -54,7 +54,7 @@ def cross_entropy(logits, labels):
 
 
 def transformer_lm(devices, small):
-    """The example, as it is."""
+    """Returns the example, unchanged."""
     spec = importlib.util.spec_from_file_location("transformer_lm", ROOT / "examples/transformer-lm/train.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -64,7 +64,7 @@ def transformer_lm(devices, small):
 
 
 def gpt(devices, small):
-    """Four blocks of width 256 on 128 bytes: layer norm, causal attention of 8 heads, GELU."""
+    """Returns four blocks of width 256 on 128 bytes: layer norm, causal attention of 8 heads, GELU."""
     width, heads, blocks, context, per_rank = (32, 2, 1, 16, 2) if small else (256, 8, 4, 128, 4)
     rng, count = random(devices, per_rank)
     params = {"token": matrix(rng, 256, width), "place": matrix(rng, context, width), "head": matrix(rng, width, 256), "blocks": [
@@ -92,7 +92,7 @@ def gpt(devices, small):
 
 
 def gru(devices, small):
-    """A gated recurrent unit of width 256 over 64 places."""
+    """Returns a gated recurrent unit of width 256 over 64 positions."""
     width, length, per_rank = (16, 8, 4) if small else (256, 64, 32)
     rng, count = random(devices, per_rank)
     params = {"in": matrix(rng, width, 3 * width), "carry": matrix(rng, width, 2 * width), "new": matrix(rng, width, width),
@@ -114,7 +114,7 @@ def gru(devices, small):
 
 
 def embedding_bag(devices, small):
-    """Means of 32 rows of a table of 50 000, and a perceptron."""
+    """Returns means of 32 rows of a table of 50 000, and a perceptron."""
     rows, width, bag, per_rank = (500, 16, 4, 8) if small else (50000, 64, 32, 256)
     rng, count = random(devices, per_rank)
     params = {"table": matrix(rng, rows, width), "up": matrix(rng, width, 4 * width), "head": matrix(rng, 4 * width, 1)}
@@ -128,7 +128,7 @@ def embedding_bag(devices, small):
 
 
 def bf16_mlp(devices, small):
-    """Three layers of 512 in bf16."""
+    """Returns three layers of 512 in bf16."""
     width, per_rank = (32, 8) if small else (512, 128)
     rng, count = random(devices, per_rank)
     params = {f"l{i}": matrix(rng, width, width, dtype=jnp.bfloat16) for i in range(3)}
@@ -144,7 +144,7 @@ def bf16_mlp(devices, small):
 
 
 def sorting(devices, small):
-    """Sorted rows of 4096, the 32 largest of each, and their gradients."""
+    """Returns sorted rows of 4096, the 32 largest of each, and their gradients."""
     width, per_rank, largest = (64, 4, 8) if small else (4096, 32, 32)
     rng, count = random(devices, per_rank)
     params = {"scale": np.ones(width, np.float32), "shift": np.zeros(width, np.float32)}
@@ -159,7 +159,7 @@ def sorting(devices, small):
 
 
 def transcendentals(devices, small):
-    """Functions of each element, and their derivatives."""
+    """Returns functions of each element, and their derivatives."""
     width, per_rank = (256, 4) if small else (4096, 64)
     rng, count = random(devices, per_rank)
     functions = (jnp.exp, jnp.tanh, lax.erf, jax.nn.sigmoid, jax.nn.softplus, jnp.sin, jnp.cos, lambda x: lax.rsqrt(x * x + 1),
@@ -185,7 +185,7 @@ def images(rng, count, *shape):
 
 
 def resnet(devices, small):
-    """Three stages of two residual blocks of 3x3 convolutions, 32 to 128 channels, on images of 32x32."""
+    """Returns three stages of two residual blocks of 3x3 convolutions, 32 to 128 channels, on images of 32x32."""
     size, widths, per_rank = (8, (8, 16), 2) if small else (32, (32, 64, 128), 8)
     rng, count = random(devices, per_rank)
     params, before = {"stem": matrix(rng, 3, 3, 3, widths[0]), "stages": [], "head": matrix(rng, widths[-1], 10)}, widths[0]
@@ -207,7 +207,7 @@ def resnet(devices, small):
 
 
 def depthwise(devices, small):
-    """Four blocks of a depthwise 3x3 and a 1x1 convolution, 64 channels, on images of 32x32."""
+    """Returns four blocks of a depthwise 3x3 and a 1x1 convolution, 64 channels, on images of 32x32."""
     size, width, per_rank = (8, 8, 2) if small else (32, 64, 8)
     rng, count = random(devices, per_rank)
     params = {"stem": matrix(rng, 3, 3, 3, width), "head": matrix(rng, width, 10),
@@ -223,7 +223,7 @@ def depthwise(devices, small):
 
 
 def volumes(devices, small):
-    """Three 3x3x3 convolutions of 16 and 32 channels on volumes of 16x16x16."""
+    """Returns three 3x3x3 convolutions of 16 and 32 channels on volumes of 16x16x16."""
     size, width, per_rank = (4, 4, 2) if small else (16, 16, 4)
     rng, count = random(devices, per_rank)
     params = {"a": matrix(rng, 3, 3, 3, 1, width), "b": matrix(rng, 3, 3, 3, width, width),

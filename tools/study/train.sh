@@ -1,4 +1,4 @@
-# What the studies share: their options, and how an example is trained and evaluated. Sourced.
+# Parses the options of the studies, and trains and evaluates an example. Studies source this file.
 #
 #   bin       folder of the tools
 #   lm_steps  steps of the language model's runs

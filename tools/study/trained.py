@@ -1,4 +1,5 @@
-"""What the studies of perplexity share: settings are trained and evaluated one after the other, and become tables and a picture."""
+"""The parts that the studies of perplexity share: settings are trained and evaluated one after the other, and become
+tables and a picture."""
 
 import argparse
 import csv
@@ -33,12 +34,13 @@ class Study:
         parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build/release/bin")
         self.arguments = parser.parse_args()
         self.labels = self.arguments.only or list(settings)
-        # Of another page, so that its runs are not taken for those of the page in the tree.
+        # The intermediate files of another page are kept apart, so that its runs are not taken for those of the page in
+        # the tree.
         self.work = ROOT / "build/study" / name if self.arguments.out == folder else self.arguments.out / "runs"
         self.rows = self._kept() if self.arguments.add else []
 
     def run(self):
-        """Every setting with one seed before any with the next; writes perplexity.csv and perplexity.svg."""
+        """Runs every setting with one seed before any with the next. Writes perplexity.csv and perplexity.svg."""
         self.work.mkdir(parents=True, exist_ok=True)
         begin = time.monotonic()
         for seed in range(self.arguments.seeds):
@@ -57,7 +59,7 @@ class Study:
         self._draw()
 
     def _draw(self):
-        """The losses of the first seed, from the reports of its runs, which are not in the tree."""
+        """Draws the losses of the first seed, from the reports of its runs, which are not in the tree."""
         reports = {row["setting"]: self._file(row["setting"], 0, "json") for row in self.rows if row["seed"] == 0}
         if missing := [label for label, report in reports.items() if not report.exists()]:
             print(f"{self.name}: perplexity.svg stays as it is: no reports of {', '.join(missing)}", file=sys.stderr)
@@ -67,7 +69,7 @@ class Study:
                         self.arguments.out / "perplexity.svg", "--title", self.name, "--smooth", "20"], check=True)
 
     def _kept(self):
-        """The rows of perplexity.csv, as they were written."""
+        """Returns the rows of perplexity.csv in the form in which they were written."""
         with open(self.arguments.out / "perplexity.csv", newline="", encoding="utf-8") as file:
             rows = [{column: value if column == "setting" else number(value) for column, value in row.items()}
                     for row in csv.DictReader(file)]
@@ -84,7 +86,7 @@ class Study:
         return self.work / ("".join(c if c.isalnum() else "_" for c in label) + f".{seed}.{kind}")
 
     def _train(self, label, seed):
-        """Trains and evaluates: a row of the data."""
+        """Trains and evaluates a setting, and returns its row of the data."""
         step, options = self.settings[label]
         state, report, evaluation = (self._file(label, seed, kind) for kind in ("safetensors", "json", "eval.json"))
         compress = ["--compress", options] if options else []
@@ -103,7 +105,7 @@ class Study:
                 "raw_bytes": totals["raw_bytes_per_rank_and_step"]}
 
     def perplexity(self, label):
-        """Mean and standard deviation over the seeds as text; "" where nothing was run."""
+        """Returns the mean and standard deviation over the seeds as text, or "" where nothing was run."""
         values = [math.exp(row["validation_loss"]) if row["validation_loss"] is not None else math.inf
                   for row in self.rows if row["setting"] == label]
         if not values:
@@ -117,7 +119,8 @@ class Study:
                                for row in self.rows if row["setting"] == label)
 
     def table_of_settings(self, baselines):
-        """All settings that were run; `baselines`: of each the setting whose bytes its own are compared with."""
+        """Returns a table of all settings that were run. `baselines` gives, for each of them, the setting whose bytes
+        it is compared with."""
         lines = []
         for label in self.settings:
             count = sum(row["setting"] == label for row in self.rows)
@@ -131,7 +134,7 @@ class Study:
         return table(["setting", "perplexity", "accuracy", "sent", "baseline sends", "runs"], lines)
 
     def table_of_options(self):
-        """How each setting was asked for, and what was not run."""
+        """Returns a table of the options of each setting, and of the settings that were not run."""
         lines = [[label, f"`{options or 'none'}`", f"`{step.name}`"] for label, (step, options) in self.settings.items()]
         text = table(["setting", "options of `--cgx-compress`", "step"], lines)
         missing = [f"{label} (seed {seed})" for seed in range(self.arguments.seeds) for label in self.settings
@@ -143,5 +146,5 @@ class Study:
 
 
 def number(text):
-    """What csv wrote of an int, a float or None."""
+    """Parses the form in which csv writes an int, a float or None."""
     return None if not text else int(text) if text.isdecimal() else float(text)

@@ -1,4 +1,4 @@
-"""tools/abi: a change of the C ABI that keeps its version is found, whatever it is.
+"""Tests of tools/abi: it finds any change of the C ABI without a new version.
 
     test_abi.py FOLDER     that the built libraries are in
 """
@@ -43,7 +43,7 @@ class AbiTest(unittest.TestCase):
     def expect_breaking(self, header, before, after, library="libcgx_runtime"):
         kept = (self.root / header).read_text()
         self.edit(header, before, after)
-        for options in (), ("--write",):  # which does not cover it up
+        for options in (), ("--write",):  # --write does not hide the change
             code, said = self.abi(*options)
             self.assertEqual(code, 1, said)
             self.assertIn(f"the C ABI of {library} has changed", said)
@@ -72,7 +72,7 @@ class AbiTest(unittest.TestCase):
         code, said = self.abi()
         self.assertEqual(code, 1)
         self.assertIn(f"libcgx_runtime.{raised}.abi is missing: tools/abi --write makes it", said)
-        # The configuration of a program holds one of a context: its version follows.
+        # The configuration of a program contains that of a context, so its version changes too.
         self.assertIn("the C ABI of libcgx_xla has changed", said)
         self.raise_version("tools/jax/ffi/include/cgx/xla.h", "CGX_XLA_ABI_VERSION")
         self.assertEqual(self.abi("--write"), (0, ""))

@@ -1,5 +1,4 @@
-"""What the compiler does to a step takes time in proportion to its length, and no more memory than a step of any length
-may take."""
+"""The compiler's time is proportional to the length of a step, and its memory is bounded for steps of any length."""
 
 import os
 import unittest
@@ -35,7 +34,7 @@ def arguments(count):
 
 
 def reductions(count):
-    """One of each argument, as in data-parallel training."""
+    """Returns a step with one reduction per argument, as in data-parallel training."""
     body = []
     for i in range(count):
         body += [f"%g{i} = stablehlo.multiply %w{i}, %x : {VECTOR}", reduced(f"s{i}", f"g{i}"),
@@ -49,7 +48,7 @@ def reductions_in_a_row(count):
 
 
 def parts(count):
-    """Of one long vector, as raveled gradients are."""
+    """Returns a step with reductions of parts of one long vector, as of raveled gradients."""
     whole = f"tensor<{64 * count}xf32>"
     body = [f"%g{i} = stablehlo.multiply %w{i}, %w{i} : {VECTOR}" for i in range(count)]
     body.append(f"%c = stablehlo.concatenate {', '.join(f'%g{i}' for i in range(count))}, dim = 0 : "
@@ -68,7 +67,7 @@ def nested_calls(count):
 
 class Growth(ToolTest):
     def seconds(self, *command):
-        """Of processor time, which a machine that is busy does not change much."""
+        """Returns processor time, which depends little on the machine's load."""
         begin = os.times()
         result = self.run_tool(*command, timeout=300)
         end = os.times()

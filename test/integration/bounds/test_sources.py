@@ -1,4 +1,4 @@
-"""Whatever a file holds, the tools that read modules end by themselves, and say what is wrong with it in a line."""
+"""The tools that read modules end by themselves whatever a file holds, and report its error in one line."""
 
 import gzip
 import json
@@ -149,7 +149,7 @@ class Files(ToolTest):
         self.assertIn("expected somebody to write to this pipe, and nobody does", result.stderr)
 
         def write():
-            with open(pipe, "w", encoding="utf-8") as file:  # opens when it is read
+            with open(pipe, "w", encoding="utf-8") as file:  # opens when the tool reads it
                 file.write(EMPTY_STEP[:20])
                 file.flush()
                 time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""The three tools that read modules, with a limit of time and of memory."""
+"""Runs the three tools that read modules with a limit of time and of memory."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import unittest
 
 CGX_OPT, CGX_COMPILE, CGX_RUN = (os.environ[name] for name in ("CGX_OPT", "CGX_COMPILE", "CGX_RUN"))
 VECTOR = "tensor<64xf32>"
-MEMORY = 8 << 30  # bytes, of a process
+MEMORY = 8 << 30  # bytes per process
 
 
 class ToolTest(unittest.TestCase):
@@ -32,13 +32,13 @@ class ToolTest(unittest.TestCase):
                               timeout=timeout, preexec_fn=limit, check=False, **options)
 
     def refused(self, path, *words):
-        """All tools end with an error of one line that has the words."""
+        """Expects that all tools end with a one-line error that contains the words."""
         for command in ([CGX_OPT, path, "-o", self.folder / "out.mlir"],
                         [CGX_COMPILE, path, "--no-cache", "-o", self.folder / "out.so"],
                         [CGX_RUN, path, "--no-cache", "--ranks", 1, "--steps", 1]):
             with self.subTest(tool=pathlib.Path(command[0]).name):
                 result = self.run_tool(*command)
-                self.assertGreater(result.returncode, 0, result.stderr[-2000:])  # by no signal
+                self.assertGreater(result.returncode, 0, result.stderr[-2000:])  # not by a signal
                 self.assertTrue(any(all(word in line for word in words) for line in result.stderr.splitlines()),
                                 result.stderr[-2000:])
                 for never in ("internal error", "Stack dump", "LLVM ERROR"):

@@ -1,4 +1,5 @@
-"""Each command that a page shows is one that the tools take: its options, their values, and the codecs in them.
+"""Each command on a page is valid: its options, their values, and the codecs in them. Placeholders for the reader's own
+values ("...", R, host0) are filled in, and files need not exist. CGX_BIN is the folder of the tools.
 
 What stands for something of the reader's ("...", R, host0) is filled in; files need not be there. CGX_BIN is the folder of the tools.
 """
@@ -19,7 +20,8 @@ TOOLS = ("cgx-opt", "cgx-run", "cgx-plan", "cgx-bench", "cgx-curves")
 
 
 def commands():
-    """(page, words) of each command in blocks of the pages, whatever starts it; `cgx run` is cgx-run."""
+    """Returns (page, words) of each command in the code blocks of the pages, without a launcher before it; `cgx run` is
+    cgx-run."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8").replace("\\\n", " ")
         fences = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
@@ -32,7 +34,7 @@ def commands():
             try:
                 words = shlex.split(f"{found[1]} {found[2]}", comments=True)
             except ValueError:
-                continue  # a line of a longer command, or of a program
+                continue  # part of a longer command, or of a program
             yield page.relative_to(ROOT), [word for word in words if word != "..."]
 
 
@@ -85,14 +87,14 @@ class Commands(unittest.TestCase):
     def check_pass(self, page, options):
         if not (BIN / "cgx-opt").exists():
             self.skipTest("cgx-opt is not built")
-        options = [re.sub(r"\baxes=\S+", "", option) for option in options]  # of the reader's mesh
+        options = [re.sub(r"\baxes=\S+", "", option) for option in options]  # the axes are those of the reader's mesh
         self.expect_taken(page, options, self.call("cgx-opt", str(EXAMPLE / "step.mlir"), *options, "-o", os.devnull))
 
     def test_passes(self):
         for page, words in self.of("cgx-opt"):
             passes = [word for word in words if word.startswith("--cgx-") and not re.search(r"\b(plan|machine)=", word)]
             if not passes or "--cgx-lower-to-llvm" in passes or any(word.startswith("--cgx-set-ranks") for word in passes):
-                continue  # of a step that other commands made
+                continue  # the step comes from other commands
             with self.subTest(page=str(page), command=shlex.join(words)):
                 self.check_pass(page, passes)
 
@@ -101,7 +103,7 @@ class Commands(unittest.TestCase):
             for page, words in self.of(tool):
                 command = [words[1]] if tool in ("cgx-plan", "cgx-bench") else []
                 if command == ["codec"]:
-                    continue  # has Google Benchmark's
+                    continue  # its options are those of Google Benchmark
                 with self.subTest(page=str(page), command=shlex.join(words)):
                     done = self.call(tool, *command, "--help")
                     self.expect_taken(page, words, done)
@@ -110,7 +112,7 @@ class Commands(unittest.TestCase):
                         if re.match(r"--?[A-Za-z]", word):
                             self.assertIn(word.partition("=")[0], known)
 
-    # Of Docker and of Open MPI.
+    # These are options of Docker and of Open MPI.
     FOREIGN = {"--shm-size", "--oversubscribe"}
     OTHER_PROGRAMS = re.compile(r"^(cmake|mpirun|docker|tools/|XLA_FLAGS=)")
 

@@ -1,4 +1,4 @@
-"""The notebooks of examples/: they are notebooks, and their cells run, one behind the other, in a new folder.
+"""The files in examples/notebooks are valid notebooks, and their cells run one after the other in a new folder.
 
 CGX_JAX_PYTHON is a Python with JAX and torch; CGX_LIB the folder of the libraries.
 """

@@ -1,4 +1,4 @@
-"""Families whose buckets have scales: quantize, ternary, sign, cast; and natural. From the text of FORMAT.md."""
+"""Decodes the families whose buckets have scales (quantize, ternary, sign, cast) and natural, by the text of FORMAT.md."""
 
 from math import gcd
 

@@ -1,4 +1,4 @@
-"""Elements of the three types as f32, and what decoders do to their results at the end (FORMAT.md)."""
+"""Converts elements of the three types to f32, and applies what decoders do to results at the end (FORMAT.md)."""
 
 import ml_dtypes
 import numpy as np
@@ -7,13 +7,14 @@ DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 
 
 def hold(values, dtype):
-    """Within the finite values of the type, then rounded to it; NaN stays NaN."""
+    """Clamps values to the finite range of the type, then rounds them to it. NaN stays NaN."""
     largest = np.float32(ml_dtypes.finfo(DTYPES[dtype]).max)
     return np.clip(values.astype(np.float32), -largest, largest).astype(DTYPES[dtype])
 
 
 def fma(a, b, c):
-    """With one rounding to f32: exact where the product and c are less than 2^53 apart, as in these tests."""
+    """Multiplies and adds with one rounding to f32. This is exact if the product and c differ by a factor below 2^53,
+    as in these tests."""
     return (np.asarray(a, np.float64) * np.asarray(b, np.float64) + np.asarray(c, np.float64)).astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""What surrounds the body of a payload, from the text of FORMAT.md."""
+"""Reads the parts of a payload around its body, by the text of FORMAT.md."""
 
 import struct
 
@@ -48,7 +48,7 @@ def checksum(data):
 
 
 class Body:
-    """The bytes of a payload from the body on, taken section by section."""
+    """The bytes of a payload from the body on, read section by section."""
 
     def __init__(self, payload, codec, dtype, elements):
         magic, kind, mark, count = struct.unpack_from("<BBHI", payload)
@@ -69,11 +69,11 @@ class Body:
         return self.at - self.begin
 
     def close(self):
-        """Nothing is left but the checksum, and that is right."""
+        """Checks that only the checksum is left, and that it is right."""
         if self.ends_in_checksum:
             expected = checksum(self.payload[:self.at])
             assert int(self.take("<u8", 1)[0]) == expected
-        if self.length is not None:  # in room that may hold anything behind it
+        if self.length is not None:  # in a buffer that may hold anything after the payload
             assert self.length == self.at, (self.length, self.at)
         else:
             assert not any(self.payload[self.at:]), "more bytes than FORMAT.md has"

@@ -1,4 +1,4 @@
-"""Entropy-coded exponents. From the text of FORMAT.md."""
+"""Decodes entropy-coded exponents, by the text of FORMAT.md."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ BLOCK, STREAM, LONGEST = 8192, 2048, 11
 
 
 def decoder(lengths):
-    """(symbol, length) for each 11 bits that may come next, the first of them lowest."""
+    """Returns (symbol, length) for each value of the next 11 bits, the first of which is the lowest."""
     table, code = [None] * (1 << LONGEST), 0
     last = 0
     for length, symbol in sorted((length, symbol) for symbol, length in enumerate(lengths) if length):
@@ -31,14 +31,14 @@ def read_stream(data, table, count):
 
 
 def mantissas_of(body, dtype, nonzero):
-    """Signs, and bits 0 to 22, of the elements that are not zero."""
+    """Returns the signs, and bits 0 to 22, of the elements that are not zero."""
     low = body.take("<u2", nonzero).astype(np.uint32) if dtype == "f32" else np.zeros(nonzero, np.uint32)
     rest = body.take(np.uint8, nonzero).astype(np.uint32)
     return rest >> 7 << 31 | (rest & 127) << 16 | low
 
 
 def decode(body, dtype, elements):
-    """The bits of the elements, in the upper half of 32 for types of 16."""
+    """Returns the bits of the elements, in the upper half of 32 for 16-bit types."""
     word = np.uint32 if dtype == "f32" else np.uint16
     blocks = -(-elements // BLOCK)
     offsets = body.take("<u8", blocks)

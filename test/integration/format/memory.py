@@ -1,4 +1,4 @@
-"""Where the buffers of a call of the runtime lie: on the host, or on a GPU, through its driver."""
+"""Holds the buffers of a runtime call on the host, or on a GPU through its driver."""
 
 import ctypes
 
@@ -13,7 +13,7 @@ class Host:
 
 
 class Gpu:
-    """Memory of the first GPU."""
+    """The memory of the first GPU."""
 
     driver = None
 
@@ -35,7 +35,7 @@ class Gpu:
 
 
 def open_driver():
-    """The driver, with the context that the CUDA runtime uses on the calling thread."""
+    """Opens the driver, with the context that the CUDA runtime uses on the calling thread."""
     driver = ctypes.CDLL("libcuda.so.1")
     device, context = ctypes.c_int(), ctypes.c_void_p()
     call(driver.cuInit, 0)

@@ -1,4 +1,4 @@
-"""Payloads of libcgx_runtime.so, made by one rank alone through the C ABI."""
+"""Makes payloads with libcgx_runtime.so through the C ABI, by one rank alone."""
 
 import contextlib
 import ctypes
@@ -33,7 +33,7 @@ def check(status):
 
 @contextlib.contextmanager
 def context(collectives, memory):
-    """A job of one rank whose buffers lie there."""
+    """Makes a job of one rank whose buffers are in that memory."""
     manifest = {"cgx_manifest": 1, "hash": "0123", "ranks": 1, "collectives": collectives}
     config = Config(ctypes.sizeof(Config), 1, b"inproc", b"format", 0, 1, 7, 30000, json.dumps(manifest).encode(), 0)
     made = ctypes.c_void_p()
@@ -47,7 +47,7 @@ def context(collectives, memory):
 
 
 def missing_gpu():
-    """Why no buffer can lie on a GPU; nothing if one can."""
+    """Returns why no buffer can be on a GPU, or an empty text if one can."""
     try:
         with context([], Gpu):
             return None
@@ -56,8 +56,8 @@ def missing_gpu():
 
 
 def encode_and_decode(codec, dtype, data, memory=Host):
-    """The payload of the elements whose bytes are `data`, in a buffer of zeros that may be longer, and the bytes of the
-    elements that the runtime decodes it to. `codec` is that of a manifest."""
+    """Returns the payload of the elements whose bytes are `data`, in a zeroed buffer that may be longer, and the bytes
+    of the elements that the runtime decodes it to. `codec` is in the form of manifests."""
     elements = len(data) // TYPES[dtype]
     operand = {"layer": "w", "layer_id": 16, "kind": "gradient", "dtype": dtype, "elements": elements, "shape": [elements],
                "codec": codec}

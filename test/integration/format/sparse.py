@@ -1,4 +1,4 @@
-"""Families that send some of the elements. From the text of FORMAT.md."""
+"""Decodes the families that send some of the elements, by the text of FORMAT.md."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""FORMAT.md is what is on the wire: payloads of the runtime, decoded by a reader that was written from its text in NumPy
-and shares nothing with the kernels, and what each codec must keep of its input, computed by NumPy too."""
+"""FORMAT.md describes the bytes on the wire: a NumPy reader written from its text, which shares nothing with the
+kernels, decodes payloads of the runtime. Each codec's error is checked with NumPy too."""
 
 import unittest
 
@@ -46,7 +46,7 @@ CODECS = ([quantize(bits, 128, rounding) for bits in range(1, 9) for rounding in
 
 
 def inputs(dtype, size, seed):
-    """Bell-shaped, with zeros; the same with what is not finite in a few places; any bits."""
+    """Returns bell-shaped values with zeros; then with NaN and infinity in a few places; then arbitrary bits."""
     random = np.random.default_rng([size, seed])
     values = (random.normal(size=size) * 10.0 ** random.integers(-3, 3)).astype(np.float32)
     values[random.random(size) < 0.1] = 0
@@ -92,7 +92,7 @@ class Format(unittest.TestCase):
 
 
 class Keeps(unittest.TestCase):
-    """What must be left of a tensor, without a look at its payload."""
+    """Tests of the elements that must be kept, without a look at the payload."""
 
     memory = Host
 
@@ -145,7 +145,8 @@ class Keeps(unittest.TestCase):
         expected = np.zeros_like(self.values)
         expected[order] = self.values[order]
         np.testing.assert_array_equal(self.decoded({"family": "topk", "density": 0.01}), expected)
-        # Of each bucket the largest, to half of a level between the smallest and the largest that are sent.
+        # The largest of each bucket are sent with an error of half a level between the smallest and the largest sent
+        # value.
         for bits in range(2, 9):
             found = self.decoded({"family": "topk", "density": 0.1, "bits": bits, "bucket": 500, "scale": "f32"})
             for begin in range(0, 5003, 500):
@@ -171,7 +172,7 @@ class Keeps(unittest.TestCase):
 
 
 class OnGpu:
-    """The same where the kernels for GPUs encode and decode."""
+    """Runs the tests with kernels for GPUs."""
 
     memory = Gpu
 
@@ -190,5 +191,5 @@ class KeepsOnGpu(OnGpu, Keeps):
 
 
 if __name__ == "__main__":
-    np.seterr(over="ignore", invalid="ignore")  # what is not finite is wanted
+    np.seterr(over="ignore", invalid="ignore")  # NaN and infinity are intended
     unittest.main()

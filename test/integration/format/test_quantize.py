@@ -1,5 +1,5 @@
-"""Every byte that quantize with nearest rounding makes, and every element that it decodes to, against arithmetic that was
-written from the text of FORMAT.md for whole tensors: in PyTorch on the GPU that the kernels run on, and in NumPy."""
+"""Compares every byte that quantize with nearest rounding makes, and every element that it decodes to, with arithmetic
+for whole tensors that was written from the text of FORMAT.md, in PyTorch on the GPU of the kernels and in NumPy."""
 
 import unittest
 
@@ -16,13 +16,13 @@ except ImportError:
 
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
 LARGEST = {"f32": 3.4028234663852886e38, "f16": 65504.0, "bf16": 3.3895313892515355e38}
-SIZES = [1, 63, 128, 1000, 20001]  # above 32768 a payload is one of several pieces
+SIZES = [1, 63, 128, 1000, 20001]  # above 32768 a payload has several parts
 CODECS = [{"family": "quantize", "bits": bits, "bucket": bucket, "rounding": "nearest", "scale": scale}
           for bits in (1, 2, 4, 8) for bucket in (64, 128, 512, 100) for scale in ("bf16", "f32")]
 
 
 class Arrays:
-    """What NumPy and PyTorch call by other names; `library` is either, which share the rest."""
+    """A wrapper for the functions with different names in NumPy and PyTorch; `library` is one of them."""
 
     def __init__(self, library, device=None):
         self.library, self.device = library, device
@@ -41,16 +41,16 @@ class Arrays:
         return np.concatenate(arrays) if self.library is np else torch.cat(arrays)
 
     def fma(self, a, b, c):
-        """With one rounding to f32, but for sums that lie closer to a tie than f64 sees."""
+        """Multiplies and adds with one rounding to f32, except for sums closer to a tie than f64 can tell."""
         x = self.library
         return self.cast(self.cast(a, x.float64) * self.cast(b, x.float64) + self.cast(c, x.float64), x.float32)
 
     def divide(self, a, number):
-        """By a tensor: PyTorch multiplies by the reciprocal of a number."""
+        """Divides by a tensor, because PyTorch multiplies by the reciprocal of a number."""
         return a / self.library.full_like(a, number)
 
     def padded(self, array, multiple):
-        """Whole rows of `multiple`, the last one filled up with the last element."""
+        """Returns whole rows of `multiple`, the last one padded with the last element."""
         missing = -array.shape[0] % multiple
         return self.join([array] + [array[-1:]] * missing).reshape(-1, multiple)
 
@@ -63,7 +63,7 @@ class Arrays:
         return (self.cast(self.of(data, np.int16), x.int32) << 16).view(x.float32)
 
     def narrow(self, values, dtype):
-        """Rounded to nearest even, and widened again."""
+        """Rounds to nearest even, and widens again."""
         x = self.library
         if dtype == "f32":
             return values
@@ -73,7 +73,7 @@ class Arrays:
         return ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16 << 16).view(x.float32)
 
     def bf16_towards(self, values, is_upwards):
-        """The nearest bf16 that is not below, or not above."""
+        """Returns the nearest bf16 that is not below, or not above."""
         x = self.library
         bits = values.view(x.int32)
         is_cut = (bits & 0xffff) != 0
@@ -82,7 +82,7 @@ class Arrays:
 
 
 def scales_of(arrays, rows, codec):
-    """Minimum and unit of each row, NaN where one is not finite."""
+    """Returns the minimum and unit of each row, NaN where one of them is not finite."""
     x, steps, is_bf16 = arrays.library, 2**codec["bits"] - 1, codec["scale"] == "bf16"
     finite = x.all(x.isfinite(rows), 1)
     numbers = x.where(x.isfinite(rows), rows, x.zeros_like(rows))
@@ -115,7 +115,7 @@ def levels_of(arrays, rows, minimum, unit, bits):
 
 
 def packed(arrays, levels, bits):
-    """Where a word holds the levels of a column in one block: 1, 2, 4 and 8 bits."""
+    """Packs the levels of a column into words, in one block per width: 1, 2, 4 and 8 bits."""
     x, rows = arrays.library, 16 // bits
     whole = levels.shape[0] // (32 * rows) * 32 * rows
     words = 0
@@ -134,7 +134,7 @@ def packed(arrays, levels, bits):
 
 
 def reference(arrays, data, codec, dtype):
-    """The body of the payload of these elements, and what it decodes to, as f32."""
+    """Returns the body of the payload of these elements, and its decoded values in f32."""
     x, count = arrays.library, len(data) // BYTES[dtype]
     rows = arrays.padded(arrays.widen(data, dtype), codec["bucket"])
     minimum, unit = scales_of(arrays, rows, codec)
@@ -150,7 +150,7 @@ def reference(arrays, data, codec, dtype):
 
 
 def inputs(dtype, size):
-    """Bell-shaped of all magnitudes that the type has; around 100; with what is not finite; one value."""
+    """Returns inputs: bell-shaped of all magnitudes of the type, around 100, with NaN and infinity, and constant."""
     random = np.random.default_rng(size)
     exponents = (-4, 3) if dtype == "f16" else (-38, 37)
     normal = random.normal(size=size).astype(np.float32)
@@ -163,7 +163,7 @@ def inputs(dtype, size):
 
 
 def elements(values, dtype):
-    """The bytes of values as elements, cut rather than rounded: any bits would do."""
+    """Returns the bytes of values as elements, truncated and not rounded: any bits would do."""
     if dtype == "bf16":
         return (values.view(np.uint32) >> 16).astype(np.uint16).tobytes()
     return values.astype(np.float16 if dtype == "f16" else np.float32).tobytes()
@@ -205,5 +205,5 @@ class QuantizeOnGpu(Quantize):
 
 
 if __name__ == "__main__":
-    np.seterr(over="ignore", invalid="ignore")  # what is not finite is wanted
+    np.seterr(over="ignore", invalid="ignore")  # NaN and infinity are intended
     unittest.main()

@@ -1,4 +1,4 @@
-"""`cgx` runs the tools, says what this machine has, and all tools name what was likely meant."""
+"""`cgx` runs the tools and reports on this machine, and all tools suggest the option that was likely meant."""
 
 import json
 import os
@@ -112,7 +112,7 @@ class Front(unittest.TestCase):
         for line, (subject, finding) in zip(lines, told["findings"].items()):
             self.assertEqual(set(finding), {"verdict", "found", "cure"})
             self.assertTrue(line.startswith(f"{words[finding['verdict']]:<8} {subject:<14} "), line)
-            if subject != "memory":  # others take and free some meanwhile
+            if subject != "memory":  # other processes allocate and free memory meanwhile
                 self.assertTrue(line.endswith(finding["found"]), line)
             if finding["cure"]:
                 self.assertIn(f"-> {finding['cure']}", shown.stdout)
@@ -139,12 +139,12 @@ class Front(unittest.TestCase):
     def test_completion_has_the_options_that_are_taken_and_no_others(self):
         words = self.complete("cgx", "run", "--")
         self.assertIn("--transport", words)
-        self.assertNotIn("--cgx-compress", words)  # is in the text of another option
-        self.assertNotIn("--hostfile", words)  # is in an example
+        self.assertNotIn("--cgx-compress", words)  # it is in the text of another option
+        self.assertNotIn("--hostfile", words)  # it is in an example
         if "opt" in TOOLS:
             words = self.complete("cgx-opt", "--")
             self.assertIn("--cgx-compress", words)
-            self.assertNotIn("--bits", words)  # an option of passes
+            self.assertNotIn("--bits", words)  # it is an option of passes
 
     def test_completion_of_values(self):
         self.assertEqual(self.complete("cgx", "run", "--transport", "sh"), ["shm", "shm+mpi", "shm+tcp"])
@@ -171,7 +171,7 @@ class Front(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
     def test_completion_for_zsh(self):
-        """A person types, and presses the tab key."""
+        """Simulates a user who types and presses the tab key."""
         with tempfile.TemporaryDirectory() as home:
             shell = Typist(pathlib.Path(COMPLETION).parent, home)
             self.assertIn("uce", shell.type("cgx-bench all-red\t", until="uce"))
@@ -187,7 +187,7 @@ class Front(unittest.TestCase):
 
 
 class Typist:
-    """An interactive zsh that knows the completion of `folder`."""
+    """An interactive zsh with the completion of `folder`."""
 
     def __init__(self, folder, home):
         pid, self.terminal = pty.fork()
@@ -198,7 +198,7 @@ class Typist:
                   until="ready")
 
     def type(self, text, until, seconds=60):
-        """Types on an empty line; what the shell then shows, until it shows `until`."""
+        """Types on an empty line, and returns the shell's output up to `until`."""
         os.write(self.terminal, b"\x15" + text.encode())
         shown, end = "", time.monotonic() + seconds
         while until not in shown.replace(text, "") and time.monotonic() < end:
@@ -208,7 +208,7 @@ class Typist:
 
 
 class Manual(unittest.TestCase):
-    """Pages of the manual, made of what --help says."""
+    """Manual pages, which are made from --help."""
 
     def page(self, tool):
         with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +219,7 @@ class Manual(unittest.TestCase):
             return page.read_text()
 
     def typed(self, tool):
-        """As it is shown, but for the macros."""
+        """Returns the page as it is shown, without macros."""
         text = self.page(tool)
         for name, roff in (("-", "\\-"), ("^", "\\(ha"), ("~", "\\(ti"), ("`", "\\(ga"), ("'", "\\(aq"), ("\\", "\\e")):
             text = text.replace(roff, name)

@@ -1,4 +1,4 @@
-"""An installed cgx, used from outside: programs, libraries and packages. Standard library only."""
+"""Uses an installed cgx from outside: programs, libraries and packages. Standard library only."""
 
 import os
 import pathlib
@@ -20,8 +20,8 @@ class InstallTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        # Installed to one place and moved to another: nothing may remember where it was. By someone whose files are for
-        # nobody else, which must not count for what is installed.
+        # The tree is installed to one place and moved to another, because nothing may remember where it was. The umask
+        # excludes other users, and must not affect the installed files.
         cls.run_command(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first", umask=0o077)
         cls.prefix = cls.folder / "prefix"
         (cls.folder / "first").rename(cls.prefix)
@@ -81,7 +81,7 @@ class InstallTest(unittest.TestCase):
 
     def test_programs_have_manual_pages(self):
         for program in sorted((self.prefix / "bin").iterdir()):
-            if program.name == "cgx-lsp-server":  # no person types it
+            if program.name == "cgx-lsp-server":  # no user types it
                 continue
             page = (self.prefix / "share" / "man" / "man1" / f"{program.name}.1").read_text()
             for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES"):
@@ -114,7 +114,7 @@ class InstallTest(unittest.TestCase):
         said = self.run_command(bin_ / "cgx-run", library, "--ranks", 4, "--state", EXAMPLE / "state.safetensors",
                                 "--data", EXAMPLE / "train.safetensors", "--steps", 2)
         self.assertIn("equal on all ranks", said)
-        # The same at once, from the text: cgx-run finds the compiler of the prefix.
+        # cgx-run does all of this at once from the text: it finds the compiler of the prefix.
         self.assertIn("equal on all ranks", self.run_command(
             bin_ / "cgx-run", EXAMPLE / "step.mlir", "--compress", "bits=4", "--ranks", 4, "--state",
             EXAMPLE / "state.safetensors", "--data", EXAMPLE / "train.safetensors", "--steps", 2))

@@ -1,4 +1,4 @@
-"""One process of `test_endurance.py`: steps compressed, compiled and connected anew, again and again.
+"""One process of `test_endurance.py`: steps that are compressed, compiled and connected again and again.
 
     python endurance.py INDEX PROCESSES PORT DEVICES RUNS
 

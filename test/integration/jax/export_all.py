@@ -11,7 +11,7 @@ import argparse
 import pathlib
 import warnings
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 
@@ -43,5 +43,5 @@ def main():
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    warnings.filterwarnings("ignore", "the step is for one device")  # one_rank
+    warnings.filterwarnings("ignore", "the step is for one device")  # for the step one_rank
     main()

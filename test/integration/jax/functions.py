@@ -1,7 +1,7 @@
 """Small functions that between them lower to every op of stablehlo, chlo and sdy that training steps
 use: each row is a name, the function, and its arguments."""
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import functools
 
@@ -25,18 +25,18 @@ STATE = np.array([1, 2, 3, 4], np.uint32)
 
 
 def each_of(*functions):
-    """A function of the results of all of them."""
+    """Returns a function with the results of all functions."""
     return lambda *arguments: [function(*arguments) for function in functions]
 
 
 def on_four_devices(function, inputs=P("x"), outputs=P("x"), check=True):
-    """shard_map of `function` over an axis x."""
+    """Returns shard_map of `function` over an axis x."""
     mesh = Mesh(np.array(jax.devices()[:4]), ("x",))
     return jax.shard_map(function, mesh=mesh, in_specs=inputs, out_specs=outputs, check_vma=check)
 
 
 def on_two_by_two(function, inputs, outputs):
-    """shard_map of `function` over axes x and y, without the check of what varies."""
+    """Returns shard_map of `function` over axes x and y, without the check of varying values."""
     mesh = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("x", "y"))
     return jax.shard_map(function, mesh=mesh, in_specs=inputs, out_specs=outputs, check_vma=False)
 
@@ -46,7 +46,7 @@ def groups_of_two(x):
 
 
 def countdown(x):
-    """A loop over a number and a tensor, with a condition of its own."""
+    """Loops over a number and a tensor, with a condition of its own."""
     return lax.while_loop(lambda carry: jnp.logical_and(carry[0] > 0, carry[1].sum() < 100),
                           lambda carry: (carry[0] - 1, carry[1] * 2), (jnp.int32(5), x))
 

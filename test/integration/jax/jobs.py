@@ -1,4 +1,4 @@
-"""Steps under test: how JAX trains them, and how cgx does.
+"""Trains the steps under test in JAX and with cgx.
 
 Every test of this folder runs on four virtual devices, with the cgx_jax of this tree, and takes
 from the environment
@@ -19,7 +19,7 @@ import typing
 import unittest
 
 DEVICES = 4
-# XLA may leave out roundings to 16 bits between operations that it fuses; native code never does.
+# XLA may omit roundings to 16 bits between operations that it fuses; native code never does.
 os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DEVICES} --xla_allow_excess_precision=false"
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -38,29 +38,29 @@ needs_run = unittest.skipUnless(os.environ.get("CGX_RUN"), "CGX_RUN names no cgx
 
 
 class Trained(typing.NamedTuple):
-    """Where a training run ended: the loss of each step, and the state by tensor name."""
+    """The result of a training run: the loss of each step, and the state by tensor name."""
     losses: list
     state: dict
 
 
 def step_names():
-    """The steps of steps/, each a module."""
+    """Returns the steps of steps/, each a module."""
     return sorted(path.stem for path in (FOLDER / "steps").glob("*.py"))
 
 
 def load_step(name):
-    """The module of a step, and its (step, state, batch) on as many devices as it has ranks."""
+    """Returns the module of a step, and its (step, state, batch) on one device per rank."""
     module = importlib.import_module(name)
     return module, module.make(jax.devices()[:module.RANKS])
 
 
 def parameters(step):
-    """What a step calls its state and its batch."""
+    """Returns the names that a step gives to its state and its batch."""
     return list(inspect.signature(step).parameters)
 
 
 def load_example(name):
-    """The training script of an example, as a module."""
+    """Returns the training script of an example as a module."""
     path = ROOT / "examples" / name / "train.py"
     spec = importlib.util.spec_from_file_location(name.replace("-", "_"), path)
     module = importlib.util.module_from_spec(spec)
@@ -69,8 +69,8 @@ def load_example(name):
 
 
 def loss_of(result, state):
-    """(loss, next state) of what a step returned: whichever element has the tree of the state,
-    and `loss` of the others, or the only number among them."""
+    """Returns (loss, next state) from the result of a step: the state is the element with its tree, and the loss is
+    `loss` of the others, or the only number among them."""
     structure = jax.tree.structure(state)
     next_state = next(part for part in result if jax.tree.structure(part) == structure)
     metrics = next(part for part in result if part is not next_state)
@@ -79,8 +79,8 @@ def loss_of(result, state):
 
 
 def train_in_jax(step, state, batches, steps, parameter):
-    """Trains as JAX does it. `parameter` is what the step calls its state. Waits for each step:
-    on few cores XLA deadlocks when steps that meet in one collective may queue."""
+    """Trains in JAX. `parameter` is the step's name for its state. Waits for each step: on few cores XLA deadlocks when
+    several steps with collectives are queued."""
     step = step if hasattr(step, "lower") else jax.jit(step)
     losses = []
     for _, batch in zip(range(steps), batches):
@@ -91,7 +91,7 @@ def train_in_jax(step, state, batches, steps, parameter):
 
 
 class Refused(AssertionError):
-    """A tool ended with another status than 0; the message begins with what it printed."""
+    """The error of a tool that ended with a status other than 0. The message begins with its output."""
 
 
 def run(tool, *arguments):
@@ -114,7 +114,7 @@ def train_in_cgx(program, folder, ranks, steps, state, data, *options):
 
 
 def distance(actual, expected, initial):
-    """How far two trained tensors are apart, relative to how far training moved them."""
+    """Returns the distance of two trained tensors, relative to how far training moved them."""
     actual, expected, initial = (np.asarray(t, np.float64) for t in (actual, expected, initial))
     moved = np.linalg.norm(expected - initial) + 1e-6 * np.linalg.norm(expected)
     apart = np.linalg.norm(actual - expected)

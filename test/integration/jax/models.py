@@ -1,5 +1,4 @@
-"""The small networks that the steps of this folder train. How a step communicates is the
-subject there; what it computes is here."""
+"""The small networks of this folder's steps. Steps are about communication; the computation is here."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +8,7 @@ from jax.sharding import PartitionSpec as P
 
 
 def dense_params(*sizes, seed=0):
-    """Weights and biases of a perceptron: {"l0": {"w": [sizes[0], sizes[1]], "b": ...}, ...}."""
+    """Returns the weights and biases of a perceptron: {"l0": {"w": [sizes[0], sizes[1]], "b": ...}, ...}."""
     rng = np.random.default_rng(seed)
     return {
         f"l{i}": {"w": rng.normal(0, fan_in ** -0.5, (fan_in, fan_out)).astype(np.float32),
@@ -19,7 +18,7 @@ def dense_params(*sizes, seed=0):
 
 
 def dense(params, x):
-    """Logits of a perceptron with tanh between its layers."""
+    """Returns the logits of a perceptron with tanh between its layers."""
     last = len(params) - 1
     for i in range(last):
         x = jnp.tanh(x @ params[f"l{i}"]["w"] + params[f"l{i}"]["b"])
@@ -27,13 +26,13 @@ def dense(params, x):
 
 
 def cross_entropy(logits, label):
-    """The mean over samples, in nats."""
+    """Returns the mean over samples, in nats."""
     log_probs = jax.nn.log_softmax(logits)
     return -jnp.mean(jnp.take_along_axis(log_probs, label[:, None], axis=1))
 
 
 def labelled(*shape, samples=64, classes=10, seed=1):
-    """Samples of the given shape that a network can learn to tell apart."""
+    """Returns samples of the given shape that a network can learn to classify."""
     rng = np.random.default_rng(seed)
     label = rng.integers(0, classes, samples).astype(np.int32)
     prototype = np.random.default_rng(0).normal(0, 1, (classes, *shape))
@@ -49,18 +48,18 @@ def sgd(params, grads, rate=0.1):
 
 
 def mesh_of(devices, **axes):
-    """A mesh with the named axes, the first one major: mesh_of(devices, data=2, model=2)."""
+    """Returns a mesh with the named axes, the first one major: mesh_of(devices, data=2, model=2)."""
     return jax.sharding.Mesh(np.array(devices).reshape(*axes.values()), tuple(axes))
 
 
 def matrix(rng, *shape):
-    """A weight that keeps the size of what it multiplies."""
+    """Returns a weight that preserves the magnitude of its input."""
     return rng.normal(0, shape[-2] ** -0.5, shape).astype(np.float32)
 
 
 def data_parallel(local_step, devices, state=P(), batch=P("data"), **axes):
-    """A step that runs `local_step(state, batch)` on each of the devices, by default on a part of the
-    samples and with the whole state."""
+    """Returns a step that runs `local_step(state, batch)` on each device, by default on a part of the samples and with
+    the whole state."""
     mesh = mesh_of(devices, **(axes or {"data": len(devices)}))
 
     def step(state_, batch_):
@@ -71,7 +70,7 @@ def data_parallel(local_step, devices, state=P(), batch=P("data"), **axes):
 
 
 def dense_job(devices=None):
-    """A jitted step of data parallelism over the devices of all processes, its parameters, and its batch."""
+    """Returns a jitted data-parallel step over the devices of all processes, its parameters, and its batch."""
     devices = devices or jax.devices()
     mesh = mesh_of(devices, data=len(devices))
 
@@ -88,8 +87,8 @@ def dense_job(devices=None):
 
 
 def fsdp_job(devices=None):
-    """The same, fully sharded: a device holds its rows of each weight, and gathers a layer's where it runs, and again where
-    its gradients are computed."""
+    """Returns such a job fully sharded: a device holds its rows of each weight, and gathers a layer's weights where it
+    runs, and again where its gradients are computed."""
     devices = devices or jax.devices()
     mesh = mesh_of(devices, data=len(devices))
     whole = dense_params(64, 128, 128, 16)
@@ -110,7 +109,7 @@ def fsdp_job(devices=None):
 
     def local(params, batch):
         loss, grads = jax.value_and_grad(loss_of)(params, batch)
-        # Gathers have scattered sums of the gradients of weights.
+        # Gathers have reduce-scatters as the gradients of weights, which are sums.
         grads = jax.tree.map(lambda grad: grad / len(devices) if grad.ndim > 1 else lax.pmean(grad, "data"), grads)
         return sgd(params, grads), lax.pmean(loss, "data")
 
@@ -124,5 +123,5 @@ def fsdp_job(devices=None):
 
 
 def averaged(loss_fn, params, batch):
-    """The loss and the gradients of a rank's samples, averaged over `data`."""
+    """Returns the loss and the gradients of a rank's samples, averaged over `data`."""
     return lax.pmean(jax.value_and_grad(loss_fn)(params, batch), "data")

@@ -9,11 +9,12 @@ from jax.sharding import PartitionSpec as P
 
 import models
 
-WIDTH, HIDDEN, CAPACITY, SAMPLES = 64, 96, 6, 16  # samples of a rank
+WIDTH, HIDDEN, CAPACITY, SAMPLES = 64, 96, 6, 16  # SAMPLES are per rank
 
 
 def route(probabilities, top):
-    """([token, expert, place] of 0 and 1, the same with the gates' weights): what is beyond the capacity is dropped."""
+    """Returns [token, expert, place] of 0 and 1, and a copy with the gates' weights. Tokens beyond the capacity are
+    dropped."""
     experts = probabilities.shape[1]
     weights, chosen = lax.top_k(probabilities, top)
     weights /= jnp.sum(weights, axis=1, keepdims=True) if top > 1 else 1
@@ -32,7 +33,7 @@ def normalized(x):
 
 
 def mixture(x, router, expert, axis, top):
-    """What the experts make of each token, and the loss of unequal load."""
+    """Returns the experts' outputs for each token, and the loss of unequal load."""
     probabilities = jax.nn.softmax(x @ router)
     mask, gates = route(probabilities, top)
     inbox = lax.all_to_all(jnp.einsum("tec,td->ecd", mask, x), axis, split_axis=0, concat_axis=1, tiled=True)
@@ -45,7 +46,7 @@ def mixture(x, router, expert, axis, top):
 
 
 def make(devices, top=1, layers=1, experts=4, remat=False, **axes):
-    """(step, state, batch). `axes` are those of the mesh, the last of which has the experts."""
+    """Returns (step, state, batch). `axes` are those of the mesh, the last of which has the experts."""
     axes = axes or {"expert": len(devices)}
     names, axis = tuple(axes), list(axes)[-1]
     others = names[:-1]
@@ -66,7 +67,7 @@ def make(devices, top=1, layers=1, experts=4, remat=False, **axes):
 
     def local_step(state, batch):
         loss, (grads, own) = jax.value_and_grad(loss_fn)((state["params"], state["experts"]), batch)
-        # The gradient of an expert's own loss terms comes from all ranks of its axis already.
+        # The gradient of an expert's own loss terms already comes from all ranks of its axis.
         own = jax.tree.map(lambda g: g / axes[axis], own)
         own = lax.pmean(own, others) if others else own
         return ({"params": models.sgd(state["params"], lax.pmean(grads, names)), "experts": models.sgd(state["experts"], own)},

@@ -1,4 +1,4 @@
-"""One process of a job: a step of data parallelism over the devices of all of them, compressed.
+"""One process of a job: a compressed, data-parallel step over the devices of all processes.
 
     python process.py INDEX PROCESSES PORT JOB
 
@@ -59,13 +59,13 @@ def main(index, processes, port, job):
 
 
 if __name__ == "__main__":
-    # Who starts the suite with & in a shell's script has interrupts ignored, by every process below it.
+    # A shell script that starts the suite with & has interrupts ignored in every process below it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         main(*map(int, sys.argv[1:4]), json.loads(sys.argv[4]))
     except Exception as error:
         print(json.dumps({"raised": f"{type(error).__name__}: {error}"}), flush=True)
-        # Process 0 has JAX's coordination service, without which the others are ended before they have spoken. JAX's own
-        # farewell would wait for processes that are dead.
+        # Process 0 hosts JAX's coordination service; if it ended first, the others would be ended before they have
+        # reported. JAX's own shutdown would wait for processes that are dead.
         time.sleep(3 if sys.argv[1] == "0" else 0)
         os._exit(7)

@@ -1,13 +1,13 @@
-"""Trains the examples exactly and at 4 bits, each with several seeds, and compares what they
-reach on validation data. Long: about a quarter of an hour on two cores.
+"""Trains the examples uncompressed and at 4 bits, each with several seeds, and compares their results on validation data.
+Long: about a quarter of an hour on two cores.
 
     CGX_OPT=build/release/bin/cgx-opt CGX_RUN=build/release/bin/cgx-run \\
         python3 test/integration/jax/quality.py [--seeds 3] [--tolerance 0.01] [EXAMPLE...]
 
-The seed orders the samples (--shuffle) and decides the stochastic rounding; both runs of a
-seed see the same samples in the same order. Exit status 1 when, in the mean over the seeds,
-4 bits are worse by more than the tolerance, relative to the exact run, in the validation
-metric: accuracy for the classifiers, loss for the language model. Standard library only.
+The seed orders the samples (--shuffle) and decides the stochastic rounding; both runs of a seed see the same samples in
+the same order. Exit status 1 when, in the mean over the seeds, 4 bits are worse by more than the tolerance, relative to
+the uncompressed run, in the validation metric: accuracy for the classifiers, loss for the language model. Standard
+library only.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 STEPS = {"mlp-digits": 440, "transformer-lm": 700, "verse-cnn": 600}
-# The validation metric, and whether more of it is better.
+# The validation metric, and True if more of it is better.
 METRIC = {"mlp-digits": ("accuracy", True), "transformer-lm": ("loss", False),
           "verse-cnn": ("accuracy", True)}
 CODECS = {"exact": None, "4 bit": "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic"}
@@ -32,7 +32,7 @@ def run(*command):
 
 
 def metrics(report):
-    """Means over the run, by the last key of each metric's name."""
+    """Returns means over the run, by the last key of each metric's name."""
     report = json.loads(report.read_text())
     series = [report["loss"], *report["metrics"]]
     return {s["name"].replace("']", "").split("'")[-1].split(".")[-1]: s["mean"] for s in series if s}
@@ -73,7 +73,7 @@ def main():
                   "  ".join(f"{codec} {values[-1]:.4f}" for codec, values in reached.items()), flush=True)
         exact, compressed = (statistics.mean(values) for values in reached.values())
         loss = (exact - compressed if more_is_better else compressed - exact) / exact
-        worse |= not loss <= arguments.tolerance  # also when it is not a number
+        worse |= not loss <= arguments.tolerance  # true for NaN as well
         print(f"{example}  mean    {metric}  exact {exact:.4f}  4 bit {compressed:.4f}  worse by {100 * loss:.2f} %")
     return int(worse)
 

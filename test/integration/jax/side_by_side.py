@@ -23,7 +23,7 @@ from jax.sharding import NamedSharding, PartitionSpec as P
 import cgx_jax
 
 CALLS = 3
-SHAPES = ((16, 8), (64, 32), (64, 32), (128, 16))  # two of them alike
+SHAPES = ((16, 8), (64, 32), (64, 32), (128, 16))  # two of them are equal
 
 
 def step_over(mesh):
@@ -33,13 +33,13 @@ def step_over(mesh):
 
 
 def by_hand(w, x):
-    """`x` has the rows of all devices."""
+    """Computes the step by hand; `x` has the rows of all devices."""
     parts = x.reshape(-1, *w.shape)
     return w - 0.5 * (parts * w).mean(axis=0)
 
 
 class Caller(threading.Thread):
-    """Calls one step, again and again, and keeps how far its results are from those by hand."""
+    """A thread that calls one step again and again, and keeps how far its results are from those by hand."""
 
     def __init__(self, step, mesh, shape, seed, own):
         super().__init__()
@@ -53,7 +53,7 @@ class Caller(threading.Thread):
                 w = self._numbers.normal(size=self._shape).astype(np.float32)
                 x = self._numbers.normal(size=(self._mesh.size * self._shape[0], self._shape[1])).astype(np.float32)
                 time.sleep(delay)
-                # Each process hands over its own part.
+                # Each process contributes its own part.
                 rows = jax.make_array_from_callback(x.shape, NamedSharding(self._mesh, P("data")), lambda place, x=x: x[place])
                 result = self._step(w, rows).addressable_shards[0].data
                 self.farthest = max(self.farthest, float(np.abs(np.asarray(result) - by_hand(w, x)).max()))

@@ -1,5 +1,5 @@
-"""What cgx-opt does to the collectives of a step before it decides about codecs: fewer of them, smaller
-ones, one for each layer, and a warning where some ranks may not reach one."""
+"""cgx-opt rewrites the collectives of a step before it chooses codecs: fewer and smaller ones, one for each layer, and
+a warning where some ranks may not reach one."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -25,7 +25,7 @@ EQUAL_LAYERS = [f"params/l{i}/{leaf}" for i in range(3) for leaf in "bw"]
 
 
 def compress(program, folder, options=""):
-    """(rows of the report, what was said) of cgx-opt --cgx-compress."""
+    """Returns (rows of the report, messages) of cgx-opt --cgx-compress."""
     report = folder / "report.json"
     done = subprocess.run([os.environ["CGX_OPT"], program, f"--cgx-compress=min-elements=1 {options}",
                            f"--cgx-report=format=json output={report}", "-o", folder / "step.cgx.mlir"],
@@ -80,7 +80,7 @@ class CollectivesTest(unittest.TestCase):
                 self.assertNotIn("whose condition may differ", said)
 
     def export_branch_on(self, decide):
-        """A step that averages its gradients where `decide(loss)` holds."""
+        """Exports a step that averages its gradients where `decide(loss)` holds."""
         def local_step(state, batch):
             loss, grads = jax.value_and_grad(models.dense_loss)(state["params"], batch)
             grads = lax.cond(decide(loss), lambda g: lax.pmean(g, "data"), lambda g: g, grads)
@@ -109,15 +109,15 @@ class CollectivesTest(unittest.TestCase):
 
 
 class RandomReductions:
-    """A step that computes with reductions of its state and batch, in ways that a seed chooses: each is put
-    together of parts, mapped, added to others, taken apart, or kept by slices."""
+    """A step with random reductions of its state and batch: a seed chooses if each is joined from parts, mapped, added
+    to others, split, or kept by slices."""
     ROWS, COLUMNS = 8, 12
 
     def __init__(self, seed):
         self.seed = seed
 
     def mapped(self, rng, x):
-        """A linear map of a matrix of whatever shape, and back to ROWS x COLUMNS."""
+        """Maps a matrix of any shape linearly to ROWS x COLUMNS and back."""
         return rng.choice([lambda: x, lambda: -x, lambda: 0.5 * x, lambda: x.T.reshape(self.ROWS, self.COLUMNS),
                            lambda: x[::-1], lambda: x.astype(jnp.float32) / 4])()
 
@@ -130,12 +130,12 @@ class RandomReductions:
         kind = rng.integers(4)
         if kind == 0:
             return self.mapped(rng, self.reduced(rng, self.mapped(rng, x)))
-        if kind == 1:  # one vector of both, padded, and taken apart again
+        if kind == 1:  # one padded vector of both, which is split again
             vector = jnp.pad(jnp.concatenate([x.ravel(), y.ravel()]), (0, rng.integers(9)))
             vector = self.reduced(rng, vector) * jnp.float32(0.25)
             parts = vector[:x.size], vector[x.size:x.size + y.size]
             return parts[0].reshape(x.shape) - 2 * parts[1].reshape(y.shape)
-        if kind == 2:  # each rank keeps its rows, in some order, or those of its place along one axis
+        if kind == 2:  # each rank keeps its rows, in some order, or those of its position along one axis
             names = [("data", "model"), ("model", "data"), ("data",), ("model",)][rng.integers(4)]
             whole = lax.pmean(x, ("data", "model")) * 0.5
             rows = self.ROWS // 2 ** len(names)
@@ -165,7 +165,7 @@ class RandomReductions:
 
 @jobs.needs_run
 class RewrittenReductionsTest(unittest.TestCase):
-    """What is rewritten computes what was written: on four ranks, next to JAX."""
+    """The rewritten step computes the original's results, on four ranks, compared with JAX."""
 
     def check(self, seed):
         with tempfile.TemporaryDirectory() as name:
@@ -186,7 +186,7 @@ class RewrittenReductionsTest(unittest.TestCase):
 
 
 def adapters(state, batch):
-    """Weights with low-rank adapters, data parallel by shardings alone."""
+    """Trains weights with low-rank adapters, data parallel by shardings alone."""
     def loss(lora):
         return jnp.mean((jnp.tanh(batch["x"] @ (state["base"] + lora["a"] @ lora["b"])) - batch["y"]) ** 2)
     value, grads = jax.value_and_grad(loss)(state["lora"])
@@ -194,7 +194,7 @@ def adapters(state, batch):
 
 
 def sparse(state, batch):
-    """A table of which few rows are looked up: their gradients travel, and their places."""
+    """Trains a table of which few rows are looked up: gradients are sent with their positions."""
     def loss(rows, w):
         return jnp.mean((jnp.tanh(rows.mean(1) @ w) - batch["y"]) ** 2)
     value, (rows, w) = jax.value_and_grad(loss, (0, 1))(state["table"][batch["at"]], state["w"])

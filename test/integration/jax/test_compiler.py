@@ -1,23 +1,22 @@
-"""Steps as JAX users write them go through cgx-opt, which finds their gradients, and nothing
-but gradients, however they were expressed."""
+"""cgx-opt finds the gradients, and only these, in steps as JAX users write them."""
 
 import json
 import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 
 import cgx_jax
 
-# The size is no criterion here, so that a small test shows what kind each layer was taken for.
+# Any size may be compressed, so that a small test shows the kind of each layer.
 COMPRESS = "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic min-elements=1"
 
 DENSE = {"params/l0/w", "params/l1/w"}
-# The layers whose gradient is to be compressed; all else stays exact: losses, vectors, norms,
-# batch statistics, activations and weights.
+# The gradients of these layers are to be compressed. Everything else stays uncompressed: losses, vectors, norms, batch
+# statistics, activations and weights.
 COMPRESSED = {
     "accumulation": DENSE,
     "adversarial": {f"{network}/{layer}/w" for network in ("discriminator", "generator") for layer in ("l0", "l1")},
@@ -59,7 +58,7 @@ COMPRESSED = {
     "optax_hyperparams": DENSE,
     "orthogonalized": DENSE,
     "own_slices": DENSE,
-    "pipeline": set(),  # activations between stages, no gradient
+    "pipeline": set(),  # activations between stages, not gradients
     "pipeline_1f1b": set(),
     "pmap_step": DENSE,
     "private": DENSE,
@@ -74,7 +73,7 @@ COMPRESSED = {
     "selective_scan": {"params/embed", "params/input", "params/conv", "params/step",
                        "params/selection", "params/decay", "params/output"},
     "sequence_parallel": {"params/embed", "params/heads", "params/joined", "params/up", "params/down"},
-    "sharpness_aware": DENSE | {"params/l0/w#2", "params/l1/w#2"},  # uphill first
+    "sharpness_aware": DENSE | {"params/l0/w#2", "params/l1/w#2"},  # the first ascent
     "tensor_parallel": {"params/up", "params/down"},
     "tied_embeddings": {"params/embed", "params/w"},
     "two_axes": DENSE,
@@ -90,7 +89,7 @@ class CompilerTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def report(self, program):
-        """What cgx-opt reports for a program that it compressed: one entry for each operand."""
+        """Returns the report of cgx-opt for a program that it compressed: one entry per operand."""
         path = program.with_suffix(".json")
         jobs.run("CGX_OPT", program, COMPRESS, f"--cgx-report=format=json output={path}", "-o", "/dev/null")
         return json.loads(path.read_text())["layers"]
@@ -116,7 +115,7 @@ class CompilerTest(unittest.TestCase):
     def test_both_edges_of_a_pipeline_in_one_loop(self):
         module, (step, state, batch) = jobs.load_step("pipeline_1f1b")
         rows = {row["layer"]: row for row in self.report(cgx_jax.export_step(step, state, batch, self.folder / "step"))}
-        # In bubbles nothing is sent, and over the ring's edge from the last stage to the first, and the one back, never.
+        # Nothing is sent in bubbles, and never over the edge from the last stage to the first, or back.
         sent = module.MICROBATCHES * 4 * module.WIDTH * 4
         for edge, kind, silent in (("forward", "activation", 3), ("backward", "activation_gradient", 0)):
             row = rows[f"pipeline/{edge}"]
@@ -142,7 +141,7 @@ class CompilerTest(unittest.TestCase):
 
     @jobs.needs_opt
     def test_older_texts_are_taken(self):
-        """pmap before JAX 0.8: per-replica programs, without sdy, channels or, in 0.7, names."""
+        """Tests pmap before JAX 0.8: per-replica programs, without sdy, channels or, in 0.7, names."""
         for text in sorted((jobs.FOLDER / "texts").glob("*.mlir")):
             with self.subTest(text.name):
                 program = self.folder / text.name

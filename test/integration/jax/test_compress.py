@@ -1,5 +1,5 @@
-"""A step goes on in the user's own JAX process, with its collectives on our runtime: its signature and its donation
-stay, devices agree to the bit, and what travels exactly gives what JAX gives."""
+"""A step runs in the user's own JAX process, with its collectives in our runtime. Its signature and donation stay,
+devices agree to the bit, and uncompressed steps give JAX's results."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import sys
 import textwrap
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ HAS_LIBRARIES = all((folder / "libcgx_xla.so").exists() and (folder / "libcgx_co
 
 
 def make(devices, seed=0):
-    """A step of data parallelism by shard_map, its parameters, and a batch."""
+    """Returns a data-parallel step with shard_map, its parameters, and a batch."""
     mesh = models.mesh_of(devices, data=len(devices))
 
     def local(params, batch):
@@ -48,7 +48,7 @@ def train(step, params, batch, steps=5):
 
 
 def disagreement(tree):
-    """The names of leaves of which devices hold different bits."""
+    """Returns the names of leaves whose bits differ between devices."""
     return [jax.tree_util.keystr(path) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
             if leaf.sharding.is_fully_replicated
             and len({np.asarray(shard.data).tobytes() for shard in leaf.addressable_shards}) > 1]
@@ -61,7 +61,7 @@ class CompressTest(unittest.TestCase):
             self.assertEqual(np.asarray(a).tobytes(), np.asarray(b).tobytes(), jax.tree_util.keystr(path))
 
     def test_exact_is_what_jax_computes(self):
-        # Two devices: the sum of two has one order.
+        # There are two devices, because a sum of two numbers has one order.
         step, params, batch = make(jax.devices()[:2])
         ours = cgx_jax.compress(step, codec="identity")
         expected = train(step, jax.tree.map(jnp.copy, params), batch)
@@ -198,7 +198,8 @@ class CompressTest(unittest.TestCase):
                 first = sum(row["first_visit_bytes_are_at_most"] for row in weights)
                 for rank, sent in ours.telemetry().items():
                     self.assertEqual(sent["wire_bytes"], 20 * promised["wire_bytes_by_rank"][rank] + first)
-                # What was sent is remembered, too: else the first gathers would be exact again.
+                # The messages that were sent are part of the state: otherwise the first gathers would be uncompressed
+                # again.
                 again = cgx_jax.compress(step, weight="bits=4 delta=bf16", gradient="identity", min_elements=1)
                 again.load_state_dict(saved)
                 _, resumed = train(again, kept, batch, steps=10)
@@ -279,7 +280,7 @@ class CompressTest(unittest.TestCase):
         step, params, batch = make(jax.devices()[:2])
         ours = cgx_jax.compress(step, bits=2, error_feedback="f32")
         params, _ = ours(params, batch)
-        # The same split in other words.
+        # This sharding is equal, in another spelling.
         mesh = models.mesh_of(jax.devices()[:2], data=2)
         for spec in (lambda leaf: P(*[None] * leaf.ndim), lambda leaf: P()):
             params = jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf), NamedSharding(mesh, spec(leaf))), params)
@@ -296,7 +297,7 @@ class CompressTest(unittest.TestCase):
         self.assert_same_bits(got[1], expected[1])
         self.assertEqual(len(ours._programs), 1)
         self.assertEqual(ours.state_dict()["step"], 3)
-        # Where the program does not take them, arrays have a program of their own, as with jax.jit.
+        # If the program does not take their placement, arrays get a program of their own, as with jax.jit.
         split = jax.device_put(jax.tree.map(np.asarray, params), NamedSharding(mesh, P("data")))
         again = train(ours, split, batch, steps=3)
         self.assertEqual(again[0], expected[0])
@@ -350,7 +351,7 @@ class CompressTest(unittest.TestCase):
 
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
 class ManyRunsTest(unittest.TestCase):
-    """XLA has as many threads as the machine has cores; a handler that blocked one of them would hang sooner or later."""
+    """XLA has one thread per core, so a handler that blocked one of them might deadlock."""
 
     def test_eight_devices(self):
         code = textwrap.dedent("""
@@ -362,7 +363,7 @@ class ManyRunsTest(unittest.TestCase):
             from jax.sharding import PartitionSpec as P
 
             def local(params, batch):
-                # A collective of its own for each layer, in the backward pass.
+                # Each layer has a collective of its own in the backward pass.
                 loss, grads = models.averaged(models.dense_loss, params, batch)
                 return models.sgd(params, grads), loss
 

@@ -1,5 +1,6 @@
-"""A step never hangs, however devices, processes and their threads take turns: runs of a few steps, each connected anew, in
-one process and in several. CGX_TEST_RUNS says how many, of each kind; 200 take about an hour on two cores."""
+"""A step never hangs, in whatever order devices, processes and their threads run. Each run has a few steps and a new
+connection, in one process and in several. CGX_TEST_RUNS is the number of runs of each kind; 200 take about an hour
+on two cores."""
 
 import os
 import pathlib

@@ -1,4 +1,5 @@
-"""CGX in the environment: a script that knows nothing of cgx sends compressed gradients. An installed wheel has the entry point."""
+"""CGX in the environment lets a script that does not mention cgx send compressed gradients. An installed wheel has the
+entry point."""
 
 import os
 import pathlib

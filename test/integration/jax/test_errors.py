@@ -1,4 +1,5 @@
-"""What fails in the runtime becomes an exception of Python at once, and nothing hangs after it.
+"""An error in the runtime becomes a Python exception at once, and nothing hangs afterwards. CGX_TEST_RUNS is the number
+of processes of eight devices that fail, each in its own way (2 by default); CGX_TEST_SEED repeats them.
 
 CGX_TEST_RUNS says how many processes of eight devices fail, each in its own way (2 by default), CGX_TEST_SEED repeats them."""
 
@@ -12,7 +13,7 @@ import types
 import unittest
 import unittest.mock
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -39,7 +40,7 @@ def abort(step, rank, reason):
 
 
 def long_step(devices):
-    """A collective, a computation with what came of it that is as long as one says, and another collective."""
+    """Returns a step with a collective, a computation of given length on its result, and another collective."""
     mesh = models.mesh_of(devices, data=len(devices))
 
     def local(w, x, rounds):
@@ -52,7 +53,7 @@ def long_step(devices):
 
 
 def device(number, platform, version=""):
-    """Stands for a device that is not here."""
+    """Returns a substitute for a device that does not exist here."""
     return types.SimpleNamespace(id=number, local_hardware_id=number, process_index=0,
                                  client=types.SimpleNamespace(platform=platform, platform_version=version))
 
@@ -91,8 +92,8 @@ class ErrorsTest(unittest.TestCase):
         step, w, x = long_step(jax.devices()[:2])
         step(w, x, 1).block_until_ready()
         abort(step, 1, "the disk is full")
-        # Of rank 1, or of rank 0, which then names its collective: JAX raises the error of one device. A step that went on to the
-        # second collective would take days to get there.
+        # JAX raises the error of one device: rank 1's, or rank 0's, which names its collective. A step that went on to
+        # the second collective would take days to get there.
         with self.assertRaisesRegex(Exception, r"rank 1 aborted: the disk is full"):
             step(w, x, 1 << 30).block_until_ready()
 
@@ -165,7 +166,7 @@ PROGRAM = """
 
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
 class NoHangTest(unittest.TestCase):
-    """XLA has as many threads as the machine has cores: whatever waited for another device in one of them would hang."""
+    """XLA has one thread per core, so a wait for another device in one of them might deadlock."""
 
     def test_eight_devices_of_which_one_fails(self):
         seed = int(os.environ.get("CGX_TEST_SEED", random.randrange(1 << 30)))

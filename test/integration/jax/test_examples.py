@@ -1,5 +1,5 @@
-"""The examples: their data-parallel training is right, what is committed is what they export
-today, and the compiler takes it."""
+"""Tests of the examples: their data-parallel training is correct, the committed files are what they export today, and
+the compiler accepts them."""
 
 import pathlib
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import numpy as np
 
@@ -18,7 +18,7 @@ COMPRESS = "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic"
 
 
 def printed_losses(example, devices):
-    """What train.py prints, in a process of its own on so many devices."""
+    """Returns the output of train.py, in a process of its own with so many devices."""
     script = jobs.ROOT / "examples" / example / "train.py"
     result = subprocess.run(
         [sys.executable, script, "--steps", "20"], capture_output=True, text=True, check=True,
@@ -33,7 +33,7 @@ class ExamplesTest(unittest.TestCase):
                 self.assertEqual(printed_losses(example, 4), printed_losses(example, 1))
 
     def test_every_form_of_the_gradient_is_the_same(self):
-        """Same network, data and optimizer: whoever sums the gradient, the step is the same."""
+        """The network, data and optimizer are fixed; the step is equal whoever sums the gradient."""
         def trained(name):
             _, (step, state, batch) = jobs.load_step(name)
             return jobs.train_in_jax(step, state, [batch] * 3, 3, "state")

@@ -1,5 +1,5 @@
-"""Mixtures of experts: what travels to experts and back is found, told apart by direction, and has codecs of its own; what
-the router made stays exact. On 2 and 4 ranks and a mesh of two axes, against JAX."""
+"""The compiler finds the all-to-alls to experts and back, tells their directions apart, and gives them codecs of their
+own; the router's values stay uncompressed. Tested on 2 and 4 ranks and a mesh of two axes, against JAX."""
 
 import collections
 import json
@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import numpy as np
@@ -16,7 +16,7 @@ import cgx_jax
 import moe
 
 TOKENS = ("dispatch", "combine", "combine_gradient", "dispatch_gradient")
-# Label: arguments of moe.make, ranks.
+# Each entry is a label, arguments of moe.make, and numbers of ranks.
 CASES = {
     "top1 on 2": ({"top": 1}, 2),
     "top2 on 2": ({"top": 2, "layers": 2}, 2),
@@ -47,7 +47,7 @@ class ExpertsTest(unittest.TestCase):
         return jobs.train_in_cgx(program, folder, ranks, STEPS, folder / "state.safetensors", folder / "data.safetensors")
 
     def compress(self, program, options):
-        """(the compressed program, rows of its report)"""
+        """Returns (the compressed program, rows of its report)."""
         report, compressed = program.with_suffix(".json"), program.with_suffix(".cgx.mlir")
         jobs.run("CGX_OPT", program, f"--cgx-compress={options}", f"--cgx-report=format=json output={report}", "-o", compressed)
         return compressed, json.loads(report.read_text())["layers"]
@@ -68,7 +68,7 @@ class ExpertsTest(unittest.TestCase):
                 program, *_ = self.export(label)
                 _, rows = self.compress(program, "min-elements=1")
                 travels = collections.Counter((row["kind"], row["layer"]) for row in rows if row["operation"] == "all_to_all")
-                # jax.checkpoint computes the dispatch again, and with it what the experts' gradients need.
+                # jax.checkpoint repeats the dispatch, and with it the inputs of the experts' gradients.
                 expected = {(kind, f"experts/layer{i}/{'up' if 'dispatch' in kind else 'down'}")
                             for kind in TOKENS for i in range(arguments.get("layers", 1))}
                 self.assertLessEqual(expected, set(travels))
@@ -77,7 +77,7 @@ class ExpertsTest(unittest.TestCase):
                 self.assertTrue(all(layer.endswith("#2") for _, layer in again))
                 self.assertEqual(bool(again), arguments.get("remat", False))
                 self.assertEqual(set(travels.values()), {1}, "each has a name of its own, as plans need it")
-                # Off unless asked for.
+                # These are uncompressed by default.
                 self.assertEqual({row["codec"] for row in rows if row["kind"] in TOKENS}, {"identity"})
 
     def test_compressed_tokens_keep_replicas_equal(self):

@@ -1,11 +1,11 @@
-"""What error feedback owes: what was applied and the residual are the sum of the gradients that a step was given, or a
-warning says that they are not."""
+"""With error feedback, the applied updates and the residual add up to the gradients of all steps, or a warning says
+that they do not."""
 
 import os
 import pathlib
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,8 @@ SHAPE = (32, 64)
 
 
 def gradient(w, x, scale=1.0):
-    """Of a loss that is linear in w: each step hands in the mean of x, whatever was applied."""
+    """Returns the gradient of a loss that is linear in w: each step contributes the mean of x, independent of earlier
+    updates."""
     return jax.grad(lambda w: scale * jnp.sum(w * x.mean(0)))(w)
 
 
@@ -48,13 +49,13 @@ def scaled(state, batch):
 
 
 def scaled_by_own(state, batch):
-    """The scale follows what each device has for itself, and may be another on each."""
+    """Scales by a value of each device's own, which may differ between devices."""
     state, _ = scaled(state, batch)
     return {**state, "scale": state["scale"] + batch.max()}, jnp.float32(0)
 
 
 def rescaled(state, batch):
-    """As mixed precision does it: gradients of f16, a look at those that are not finite, and a scale that falls at once."""
+    """Scales as mixed precision does: f16 gradients, a test for infinite ones, and a scale that falls at once."""
     g = lax.pmean(gradient(state["w"].astype(jnp.float16), batch.astype(jnp.float16), state["scale"].astype(jnp.float16)), "data")
     is_finite = jnp.all(jnp.isfinite(g))
     scale = jnp.where(is_finite, state["scale"], state["scale"] * 0.5)
@@ -87,7 +88,7 @@ class FeedbackTest(unittest.TestCase):
         return ours, state, batch, x.mean(0)
 
     def missing(self, local, state, steps, count=2):
-        """How much of what was handed in had not been applied in any of the last steps, in gradients."""
+        """Returns how much of the contributions had not been applied in any of the last steps, in units of a gradient."""
         ours, state, batch, g = self.compress(local, state, count)
         first, most = np.asarray(state["w"]), 0
         for step in range(1, steps + 1):
@@ -101,7 +102,7 @@ class FeedbackTest(unittest.TestCase):
                 with self.subTest(local.__name__, devices=count):
                     state = {"w": np.zeros(SHAPE, np.float32)} | ({"scale": np.float32(2.0 ** 20)} if local is scaled_before else {})
                     missing, said = self.missing(local, state, 30, count)
-                    self.assertLess(missing, 4)  # of 30 gradients, what one residual holds
+                    self.assertLess(missing, 4)  # of 30 gradients; one residual holds this much
                     self.assertNotIn(LEFT_OUT, said)
                     self.assertNotIn(OTHER_UNITS, said)
 

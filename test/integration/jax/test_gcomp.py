@@ -1,11 +1,11 @@
-"""gcomp with the learning rate of the step: an argument, which the optimizer of `steps/optax_hyperparams.py` keeps in
+"""gcomp takes the learning rate of the step: an argument, which the optimizer of `steps/optax_hyperparams.py` keeps in
 the state beside other numbers, and which falls from step to step."""
 
 import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import numpy as np
@@ -32,7 +32,7 @@ class LearningRateTest(unittest.TestCase):
         return program
 
     def train(self, program, options):
-        """(Trained, bytes that were sent in a step, on average)."""
+        """Returns (Trained, bytes per step on average)."""
         compressed = program.with_suffix(".cgx.mlir")
         jobs.run("CGX_OPT", program, f"--cgx-compress={options}", "-o", compressed)
         trained, report = jobs.train_in_cgx(compressed, self.folder, optax_hyperparams.RANKS, STEPS,
@@ -43,7 +43,7 @@ class LearningRateTest(unittest.TestCase):
         text = jobs.run("CGX_OPT", self.export(1.0), "--cgx-compress=codec=gcomp optimizer=adam")
         rates = [line for line in text.splitlines() if "cgx.bind_optimizer_state" in line]
         argument = text[:text.index(f'cgx.name = "{RATE}"')].rsplit("%arg", 1)[1].split(":")[0]
-        self.assertEqual(len(rates), 1)  # of the one matrix that is large enough
+        self.assertEqual(len(rates), 1)  # only one matrix is large enough
         self.assertIn(f"learning_rate(%arg{argument} : tensor<f32>)", rates[0])
 
     def test_a_constant_one_counts_as_one_of_the_codec(self):

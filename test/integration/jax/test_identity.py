@@ -1,4 +1,4 @@
-"""Processes know what they communicate by what the user's program says, never by which of their threads comes first."""
+"""Processes identify programs by the names in the user's program, never by which of their threads comes first."""
 
 import os
 import pathlib
@@ -13,19 +13,19 @@ import ports
 FOLDER = pathlib.Path(__file__).resolve().parent
 HAS_LIBRARIES = all((pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / f"lib{name}.so").exists()
                     for name in ("cgx_xla", "cgx_compiler"))
-ROUNDS = int(os.environ.get("CGX_TEST_ROUNDS", "4"))  # 200 take some minutes
+ROUNDS = int(os.environ.get("CGX_TEST_ROUNDS", "4"))  # 200 take a few minutes
 
 
 def shared_memory():
-    """Segments of jobs of JAX."""
+    """Returns the shared memory segments of JAX jobs."""
     return {each for each in os.listdir("/dev/shm") if "jax-" in each}
 
 
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
 class IdentityTest(unittest.TestCase):
     def test_steps_that_threads_call_side_by_side_each_reduce_what_is_theirs(self):
-        # Where steps of several processes are called in no order, JAX itself stands still once as many of them are in flight as
-        # it has threads; and it has one for each device where there are several.
+        # If steps of several processes are called in no fixed order, JAX itself stalls when as many of them run as it
+        # has threads; it has one thread per device where there are several.
         for processes, devices, seed in ((1, 4, 1), (2, 1, 2), (3, 1, 3), (4, 1, 4)):
             with self.subTest(processes=processes, devices=devices):
                 before, port = shared_memory(), ports.reserve()

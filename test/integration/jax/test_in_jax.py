@@ -1,4 +1,4 @@
-"""examples/in-jax: the script with two lines more trains as the plain one does."""
+"""examples/in-jax: the script with two more lines trains like the plain one."""
 
 import difflib
 import os

@@ -1,4 +1,4 @@
-"""cgx_jax.install(): what JAX compiles afterwards is compressed where it is a training step, and left alone where it is none."""
+"""After cgx_jax.install(), training steps that JAX compiles are compressed, and other functions are left alone."""
 
 import contextlib
 import io
@@ -12,7 +12,7 @@ import textwrap
 import unittest
 import warnings
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -70,8 +70,8 @@ class InstallTest(unittest.TestCase):
         self.assertGreater(named.telemetry()[0]["raw_bytes"], 2 * named.telemetry()[0]["wire_bytes"])
 
     def test_state_that_comes_back_split_is_the_loop_s_affair(self):
-        """What the first call takes whole comes back split, and so the second takes it: JAX compiles two programs, as for a
-        model of flax.nnx on a mesh. No state is lost, and nobody says so."""
+        """The state is whole in the first call, returns split, and is passed split to the second. So JAX compiles two
+        programs, as for a model of flax.nnx on a mesh. No state is lost, and no warning appears."""
         mesh = models.mesh_of(jax.devices(), data=2, model=2)
         split = NamedSharding(mesh, P(None, "model"))
 
@@ -111,7 +111,7 @@ class InstallTest(unittest.TestCase):
         x = np.random.default_rng(1).normal(size=(4, 8, 64)).astype(np.float32)
         after = step(w, x)
         self.assertLess(np.abs(np.asarray(after) - w).max(), 1)
-        self.assertEqual(len(installation.steps), 1)  # JAX 0.10 does not give it the function's name
+        self.assertEqual(len(installation.steps), 1)  # JAX 0.10 does not pass the function's name
 
     def test_what_trains_nothing_is_left_to_jax(self):
         installation = self.install(bits=4)

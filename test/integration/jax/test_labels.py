@@ -1,4 +1,4 @@
-"""What cgx-opt takes the collectives of many sorts of steps for: zoo.py has the steps."""
+"""cgx-opt labels the collectives of many kinds of steps, which are in zoo.py."""
 
 import collections
 import json
@@ -6,18 +6,18 @@ import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 
 import zoo
 
-# The size is no criterion here, and weights count as well, so that what stays exact does so for its kind or rank.
+# Any size may be compressed, and weights too, so that a layer stays uncompressed only because of its kind or rank.
 COMPRESS = "--cgx-compress=codec=quantize bits=4 min-elements=1 kinds=gradient,weight"
 
 
 def rows_of(name, folder):
-    """What the report says of the collectives of a step, but for single numbers."""
+    """Returns the report's rows about the collectives of a step, without single numbers."""
     step, state, batch = zoo.whole_step(name)
     program, report = folder / f"{name}.mlir", folder / f"{name}.json"
     program.write_text(jax.jit(step, donate_argnums=0).lower(state, batch).as_text(debug_info=True))
@@ -34,10 +34,10 @@ class LabelsTest(unittest.TestCase):
         self.assertEqual({(row["layer"], row["kind"]) for row in rows}, set(case.layers.items()) | case.also)
         stacked = {row["layer"] for row in rows if "stacked" in (row.get("exact_reason") or "")}
         self.assertEqual(stacked, case.exact)
-        # What is no parameter's gradient or weight never is compressed.
+        # Only gradients and weights of parameters are ever compressed.
         compressed = collections.Counter(row["kind"] for row in rows if "identity" not in row["codec"])
         self.assertLessEqual(set(compressed), {"gradient", "weight"})
-        # Nor are vectors, whether they travel alone, as a row, or one of a stack.
+        # Vectors are not compressed, alone, as a row, or as one of a stack.
         vectors = [row["layer"] for row in rows if "identity" not in row["codec"]
                    and sum(size != 1 for size in row["shape"]) < 2]
         self.assertEqual(vectors, [])

@@ -1,11 +1,11 @@
-"""On meshes of two axes, what is replicated stays bitwise equal under codecs that round at random: cgx-run compares
-it, and fails where ranks differ."""
+"""On meshes of two axes, replicated values stay bitwise equal under codecs with random rounding: cgx-run compares them,
+and fails where ranks differ."""
 
 import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import cgx_jax
 
@@ -13,11 +13,11 @@ STEPS = ("nested_means", "two_axes", "hybrid_shards", "tensor_parallel")
 CODECS = ("bits=2 bucket=64", "bits=4 error-feedback=f32", "codec=ternary", "codec=natural",
           "codec=randk density=0.1 error-feedback=int8", "bits=4 algorithm=ring", "bits=4 back-codec=natural",
           "codec=cast format=nvfp4", "bits=4 rotate=hadamard")
-# Every kind that may be encoded, and tensors of any size.
+# These options include every kind that may be encoded, and tensors of any size.
 EVERYTHING = "kinds=gradient,weight,activation min-elements=1 min-rank=0"
 
 
-# Of some steps, codecs that need names of axes, or tell directions apart.
+# Some steps get codecs that need the names of axes, or tell directions apart.
 MORE = {"hybrid_shards": ("bits=2 along='device<gradient=bits=8 weight=bits=8> host<gradient=bits=4>'",),
         "tensor_parallel": ("activation='bits=8 bucket=row' activation-gradient='bits=4 bucket=row' gradient=bits=4",)}
 

@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -20,10 +20,11 @@ SPECS = {"w": P(), "momentum": P(), "history": P(), "rows": P("data"), "code": P
 
 
 def local_step(state, batch):
-    """Momentum in f8, as in 8-bit optimizers; inputs and weights through f8 with delayed scales, as in
-    TransformerEngine; samples of int4; a table of f8 whose rows are gathered; one f8 without a name in files."""
+    """Trains with momentum in f8, as in 8-bit optimizers; inputs and weights through f8 with delayed scales, as in
+    TransformerEngine; samples of int4; a table of f8 whose rows are gathered; and one f8 type without a name in
+    files."""
     scale = jnp.maximum(jnp.max(state["history"]), 1e-3) / 448.0
-    rows = lax.all_gather(state["rows"], "data", tiled=True)  # travels as bytes
+    rows = lax.all_gather(state["rows"], "data", tiled=True)  # sent as bytes
 
     def loss_fn(w):
         x = batch["x"].astype(jnp.float32) * 0.25
@@ -100,7 +101,7 @@ class NarrowTypesTest(unittest.TestCase):
 
 @jobs.needs_run
 class SumsTest(unittest.TestCase):
-    """Sums over ranks have the digits of f16, as XLA's: only their order may show, in one of a thousand elements."""
+    """Sums over ranks have f16 digits, as XLA's do; only their order may show, in one of a thousand elements."""
 
     def check(self, dtype):
         def local_step(state, batch):

@@ -1,4 +1,4 @@
-"""cgx_jax itself: what it writes, and what it refuses."""
+"""Tests of cgx_jax itself: the files that it writes, and the errors that it raises."""
 
 import contextlib
 import io
@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import warnings
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ BATCH = {"x": np.ones(4, np.float32)}
 
 @jax.tree_util.register_pytree_node_class
 class Unnamed:
-    """A tree that says nothing of the keys of its children, as equinox's State."""
+    """A tree without names for its children, like equinox's State."""
 
     def __init__(self, *children):
         self.children = children
@@ -183,7 +183,7 @@ class ExportTest(FolderTest):
         self.assertEqual(program.read_text(), jitted.lower(STATE, BATCH).as_text(debug_info=True))
 
     def test_no_folder_of_this_machine_is_exported(self):
-        def unseen(state, batch):  # not lowered before, with its paths
+        def unseen(state, batch):  # not lowered before, so it has its paths
             return double(state, batch)
         text = self.export(unseen).read_text()
         self.assertIn('"test_package.py"', text)
@@ -258,7 +258,7 @@ class ExportTest(FolderTest):
             self.export(lambda state, batch: ({"w": state["w"].sum()}, batch["x"].sum()))
 
     def test_what_a_step_writes_but_does_not_read_stays_part_of_the_state(self):
-        """An average of Haiku's BatchNorm is computed from others of its state."""
+        """Haiku's BatchNorm computes an average from others in its state."""
         def step(state, batch):
             return {"w": state["w"] + batch["x"].sum(), "mean": batch["x"].mean()}, 0.0
         state = {"w": np.ones(3, np.float32), "mean": np.float32(0)}

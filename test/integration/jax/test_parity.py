@@ -1,26 +1,26 @@
-"""cgx-run without compression trains as JAX itself does, from the same state on the same
-batches: a relative 1e-4 in the loss of each step; in the state, what the optimizer makes of
-float rounding."""
+"""cgx-run without compression trains like JAX from equal states and batches: losses agree within a relative 1e-4 per
+step, and the state within the optimizer's amplification of rounding."""
 
 import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import cgx_jax
 
 LOSS_TOLERANCE = 1e-4
-# Relative to the distance that training moved a tensor, over 20 steps. JAX on one device and
-# on four differ by up to 4e-6 in our examples. A sum that is taken in another order differs by
-# more: 1.4e-5 in the norm of 150 thousand gradients, which scales all updates.
+# The tolerance is relative to the distance that training moved a tensor, over 20 steps. JAX on one device and on four
+# differ by up to 4e-6 in our examples. A sum in another order differs by more: 1.4e-5 in the norm of 150 thousand
+# gradients, which scales all updates.
 STATE_TOLERANCE = 1e-3
-# Adam divides a gradient by its own size. Where the true gradient is zero (the bias of attention
-# keys, whatever softmax cancels) it scales rounding up to a step: JAX's own runs differ by 8e-4.
+# Adam divides a gradient by its own size. Where the true gradient is zero (the bias of attention keys, which softmax
+# cancels) it amplifies rounding to a whole step: JAX's own runs differ by 8e-4.
 NOISE_TOLERANCE = 2e-2
 NOISY = ("['qkv']['bias']",)
 
-# Where parameters or activations have sixteen bits, each operation rounds, and XLA some sums within, too.
+# In these steps parameters or activations have sixteen bits, so each operation rounds, and XLA also rounds within some
+# sums.
 HALF_PRECISION = ("bf16_params", "half_sums", "loss_scaling")
 HALF_LOSS_TOLERANCE = 5e-4
 HALF_STATE_TOLERANCE = 1e-2
@@ -36,7 +36,7 @@ class ParityTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def compare(self, ours, reference, initial, half=False):
-        """Both as Trained; `initial` the state by name."""
+        """Compares two Trained; `initial` is the state by name."""
         loss_tolerance = HALF_LOSS_TOLERANCE if half else LOSS_TOLERANCE
         if ours.losses is not None:
             self.assertEqual(len(ours.losses), len(reference.losses))

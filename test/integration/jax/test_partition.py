@@ -1,9 +1,9 @@
-"""Steps that leave communication to a partitioner: what cgx_jax writes for them, and what it says."""
+"""Tests of steps that leave communication to a partitioner: the programs that cgx_jax writes for them, and its errors."""
 
 import itertools
 import re
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 import models
 from test_package import BATCH, STATE, FolderTest, double
 
@@ -27,7 +27,7 @@ def mesh_of(sizes):
 
 
 def specs(sizes):
-    """Every way to split a matrix over whole axes."""
+    """Returns every way to split a matrix over whole axes."""
     names = [name for name, size in sizes.items() if size > 1]
     for count in range(len(names) + 1):
         for chosen in itertools.permutations(names, count):
@@ -43,7 +43,7 @@ class ShardingsTest(unittest.TestCase):
                 self.assertEqual(hlo_shardings.axes_of(printed, 2, sizes), split, f"{sizes} {printed}")
 
     def test_axes_are_read_back_from_the_meshes_that_xla_names(self):
-        # jaxlib 0.12 prints these, and names them as the step does or not.
+        # jaxlib 0.12 prints these meshes, with the step's names or with others.
         for sizes in MESHES:
             mesh = ",".join(f"'{name}'={size}" for name, size in sizes.items())
             for split in specs(sizes):
@@ -129,7 +129,7 @@ class PartitionTest(FolderTest):
             self.export(structs, described)
 
     def test_the_partitioner_before_shardy_does_it_as_well(self):
-        """Also for shard_map, which GSPMD writes as custom calls."""
+        """Tests the partitioner before Shardy, also for shard_map, which GSPMD writes as custom calls."""
         jax.config.update("jax_use_shardy_partitioner", False)
         self.addCleanup(jax.config.update, "jax_use_shardy_partitioner", True)
         _, explicit = jobs.load_step("psum_gradients")
@@ -153,7 +153,7 @@ class PartitionTest(FolderTest):
         self.assertEqual(sum('"data"' in each for each in self.shardings(text, "in")), 2)
 
     def test_what_is_fed_back_is_split_as_it_is_taken(self):
-        """A partitioner left alone would return this state split by rows, and take it whole."""
+        """Without constraints the partitioner would return this state split by rows, and take it whole."""
         def step(state, batch):
             return {"seen": state["seen"] + batch["x"]}, jnp.sum(batch["x"] * state["seen"])
         state = {"seen": jax.device_put(np.zeros((8, 4), np.float32), self.whole)}
@@ -172,7 +172,7 @@ class PartitionTest(FolderTest):
         for sharding in (self.rows, self.whole):
             lowered = jax.jit(self.step).lower(self.state(sharding), jax.device_put(models.labelled(32), self.rows))
             answer = partition._ask("shardy", lowered.as_text(debug_info=True), 4, [])
-            # Those of jaxlib 0.10.2 abort on FSDP, in a process of their own, and refuse log_softmax.
+            # The passes of jaxlib 0.10.2 abort on FSDP, in a process of their own, and reject log_softmax.
             if jax.lib.__version__.startswith("0.10."):
                 self.assertRegex(answer["error"], "status -6: .*Check failed|sdy-convert-global-to-local: ")
             else:

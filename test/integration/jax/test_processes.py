@@ -1,6 +1,6 @@
-"""Steps of several processes, which JAX's coordination service brings together: over shared memory, and over TCP between
-hosts, which CGX_HOST makes of processes of this one. Nobody is told a name, a port or a secret of cgx. What goes wrong in one
-process is an exception in all."""
+"""Steps of several processes, which connect through JAX's coordination service: over shared memory, and over TCP
+between hosts, which CGX_HOST simulates with processes of this one. The user passes no name, port or secret of cgx.
+An error in one process is an exception in all."""
 
 import json
 import os
@@ -22,7 +22,7 @@ IN_A_STEP = r"collective \d+ \(all_reduce of layer 'l\d/\w'"
 
 
 class Job:
-    """Processes that were started, and what they say."""
+    """Processes of a job, and their output."""
 
     def __init__(self, job, processes=2, devices=1, per_host=None):
         port = ports.reserve()
@@ -42,7 +42,7 @@ class Job:
             process.communicate()
 
     def answer(self, index, timeout=240):
-        """(what a process printed last, its exit status, what it said)."""
+        """Returns (the last line that a process printed, its exit status, its standard error)."""
         printed, said = self.processes[index].communicate(timeout=timeout)
         lines = printed.splitlines()
         return json.loads(lines[-1]) if lines else None, self.processes[index].returncode, said
@@ -51,7 +51,7 @@ class Job:
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
 class TrainingTest(unittest.TestCase):
     def train(self, job, **places):
-        """What the processes print, all of which hold the same bits."""
+        """Returns the output of the processes, all of which hold equal bits."""
         with Job(job, **places) as started:
             done = [started.answer(index) for index in range(len(started.processes))]
         for _, code, said in done:
@@ -99,7 +99,7 @@ class FaultTest(unittest.TestCase):
             self.assertRegex(answer["raised"], each)
 
     def test_a_process_that_is_killed(self):
-        for victim in (1, 0):  # 0 has JAX's coordination service
+        for victim in (1, 0):  # 0 hosts JAX's coordination service
             with self.subTest(victim=victim):
                 jobs = [{"options": {"bits": 4}, "steps": 1000} for _ in range(4)]
                 jobs[victim]["dies_at"] = 5
@@ -107,7 +107,7 @@ class FaultTest(unittest.TestCase):
                     started.processes[victim].wait(timeout=240)
                     for index in set(range(4)) - {victim}:
                         answered = started.answer(index, timeout=60)
-                        # Not that it was silent: nobody waited for the timeout of 300 s.
+                        # The rank is reported as dead, not as silent: nobody waited for the timeout of 300 s.
                         self.assert_raised(answered, IN_A_STEP, f"rank {victim} died")
 
     def test_a_process_that_is_stopped(self):
@@ -117,7 +117,7 @@ class FaultTest(unittest.TestCase):
             for index in (0, 1):
                 self.assert_raised(started.answer(index, timeout=120), IN_A_STEP, "rank 2 did not answer for 3000 ms")
             started.processes[2].send_signal(signal.SIGCONT)
-            # It hears of it, if JAX does not end it first: the others are gone.
+            # The process learns of it unless JAX ends it first, because the others are gone.
             _, code, _ = started.answer(2, timeout=120)
             self.assertNotEqual(code, 0)
 
@@ -161,7 +161,8 @@ class FaultTest(unittest.TestCase):
                 self.await_nothing_new(before)
 
     def await_nothing_new(self, before):
-        """Another suite on this machine may have segments at any time, which lose their names as soon as its ranks have met."""
+        """Waits until no new segment is left. Another suite on this machine may have segments at any time, which lose
+        their names as soon as its ranks are connected."""
         left = {each for each in set(os.listdir("/dev/shm")) - before if "jax" in each or "tcp-" in each}
         deadline = time.monotonic() + 60
         while left and time.monotonic() < deadline:

@@ -1,12 +1,12 @@
-"""State that is declared alike on all devices and is not, and state that stays alike only as long as all devices add up
-the same: under `shard_map(check_vma=False)` nobody checks either. With codec=identity each step is what JAX computes,
-device by device; with a lossy codec devices end with the same bits where they do without."""
+"""Tests state that is declared replicated and is not, and state that stays replicated only as long as all devices get
+equal sums: under `shard_map(check_vma=False)` JAX checks neither. With codec=identity each step gives JAX's results,
+device by device; with a lossy codec devices end with equal bits where they do so without."""
 
 import os
 import pathlib
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -27,18 +27,18 @@ def loss(w, batch):
 
 
 def shards(tree):
-    """What each device holds, by the name of the leaf."""
+    """Returns the values of each device, by the name of the leaf."""
     return {jax.tree_util.keystr(path): [np.asarray(shard.data) for shard in leaf.addressable_shards]
             for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
 
 
 def spread(tree):
-    """How far apart devices are, at the most."""
+    """Returns the largest difference between devices."""
     return max(float(np.abs(values - values[0]).max()) for values in map(np.stack, shards(tree).values()))
 
 
 def averaged_locally(state, batch):
-    """Federated averaging: the mean of the weights, then steps without any communication."""
+    """Runs federated averaging: the mean of the weights, then steps without any communication."""
     w = lax.pmean(state["w"], "data")
     for _ in range(4):
         w = w - RATE * jax.grad(loss)(w, batch)
@@ -46,7 +46,7 @@ def averaged_locally(state, batch):
 
 
 def statistics_of_devices(state, batch):
-    """Each device keeps the statistics of its own samples; the mean over devices is what they are used for."""
+    """Keeps statistics of each device's own samples, and uses their mean over devices."""
     mean = lax.pmean(state["mean"], "data")
     value, grad = jax.value_and_grad(loss)(state["w"], batch | {"x": batch["x"] - mean})
     return ({"w": state["w"] - RATE * lax.pmean(grad, "data"),
@@ -54,14 +54,14 @@ def statistics_of_devices(state, batch):
 
 
 def averaged_each_step(state, batch):
-    """Weights come together in each step, whatever they were before."""
+    """Averages the weights in each step, whatever they were before."""
     w = lax.pmean(state["w"], "data")
     value, grad = jax.value_and_grad(loss)(w, batch)
     return {"w": w - RATE * lax.pmean(grad, "data")}, lax.pmean(value, "data")
 
 
 def largest_of_devices(state, batch):
-    """A scale that is the largest on any device, and a counter that one device hands out."""
+    """Uses a scale that is the largest on any device, and a counter from one device."""
     scale = lax.pmax(state["scale"], "data")
     value, grad = jax.value_and_grad(loss)(state["w"], batch)
     return ({"w": state["w"] - scale * lax.pmean(grad, "data"), "scale": 0.9 * scale},
@@ -97,7 +97,7 @@ def ring_in_a_counted_loop(g, count):
 
 
 def ring_of_slices(g, count):
-    """Each device adds up a slice, and hands it round."""
+    """Adds up a slice on each device, and passes it around the ring."""
     rank, slices = lax.axis_index("data"), g.reshape(count, -1)
     pick = lambda i: lax.dynamic_index_in_dim(slices, i % count, keepdims=False)
     part = pick(rank)
@@ -111,7 +111,7 @@ def ring_of_slices(g, count):
 
 
 def ring_in_place(g, count):
-    """Slices are added up where they are, and handed round from there."""
+    """Adds up slices in place, and passes them around from there."""
     rank, slices = lax.axis_index("data"), g.reshape(count, -1)
     for hop in range(count - 1):
         part = lax.ppermute(slices[(rank - hop) % count], "data", next_device(count))
@@ -156,7 +156,7 @@ def exchanged(g, count):
     return lax.all_gather(lax.all_to_all(slices, "data", 0, 0).reshape(slices.shape).mean(0), "data", tiled=True)
 
 
-# Means as scripts spell them, and whether they are known as reductions and travel at few bits.
+# These are means in the spellings of scripts, and True if they are recognized as reductions and compressed.
 MEANS = {ring: True, ring_in_a_loop: False, ring_in_a_counted_loop: False, ring_of_slices: False, butterfly: True, tree: True, gathered: True,
          gathered_in_one: True, exchanged: True}
 
@@ -169,7 +169,7 @@ def trained_by(mean, count):
 
 
 def different_on_devices(mesh, tree):
-    """An array of which each device has its own, though its sharding says that all have the same."""
+    """Returns an array that differs between devices although its sharding declares it replicated."""
     sharding = NamedSharding(mesh, P())
     return jax.tree.map(lambda leaf: jax.make_array_from_single_device_arrays(leaf.shape, sharding, [
         jax.device_put(leaf + 0.1 * i, device) for i, device in enumerate(mesh.devices.flat)]), tree)
@@ -212,7 +212,8 @@ class ReplicasTest(unittest.TestCase):
                             np.testing.assert_allclose(own, value, rtol=1e-4, atol=1e-6, err_msg=f"{name} on {device}")
 
     def test_slices_that_are_handed_round_in_place_stay_exact(self):
-        """What is no gradient for all that is known is not compressed as one, nor, where all kinds are, as anything else."""
+        """A value that is not known to be a gradient is not compressed as one, nor as anything else where all kinds
+        are."""
         for count in (2, 3, 4):
             step, state, batch = make(trained_by(ring_in_place, count), count, {"w": np.tile(W["w"], (3, 1))}, differs=False)
             expected = train(step, state, batch, 50)
@@ -234,7 +235,7 @@ class ReplicasTest(unittest.TestCase):
                     with self.subTest(mean=mean.__name__, devices=count, bits=bits):
                         ours = cgx_jax.compress(step, bits=bits, min_elements=1, error_feedback="f32")
                         got = train(ours, state, batch, 50)
-                        # A sum that no codec touched may have another order on each device, as in JAX.
+                        # A sum without a codec may have another order on each device, as in JAX.
                         self.assertLessEqual(spread(got), 0 if is_known else spread(expected) + 1e-6)
                         np.testing.assert_allclose(shards(got)["['w']"][0], shards(expected)["['w']"][0], atol=0.02)
                         layers = ours.report("json")["layers"]

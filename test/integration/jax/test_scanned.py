@@ -1,5 +1,5 @@
-"""Layers stacked under lax.scan, fully sharded: what the forward loop gathered serves the backward loop, with the bits of
-a step that gathers twice where rounding is not random, and bytes as the report says."""
+"""Layers stacked under lax.scan, fully sharded: the backward loop reuses the forward loop's gathers. Without random
+rounding its bits are those of a step that gathers twice, and the bytes are those of the report."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 os.environ["XLA_FLAGS"] = os.environ["XLA_FLAGS"].replace(f"device_count={jobs.DEVICES}", "device_count=8")
 
 import jax
@@ -42,7 +42,7 @@ class ScannedTest(unittest.TestCase):
         return json.loads(path.read_text())
 
     def train(self, options):
-        """(Trained, what the report says before, ...). Every byte that it says was counted."""
+        """Returns (Trained, the report's messages, ...), after checking that every byte it states was counted."""
         static = self.report(options)
         trained, report = jobs.train_in_cgx(self.folder / "step.cgx.mlir", self.folder, self.ranks, STEPS,
                                             self.folder / "state.safetensors", self.folder / "data.safetensors")
@@ -84,7 +84,7 @@ class ScannedTest(unittest.TestCase):
             self.check(options, element=2)
 
     def test_scans_as_jax_writes_them(self):
-        """Last layer first, and two layers in a trip, which are two gathers."""
+        """Scans run with the last layer first, and with two layers per iteration, which makes two gathers."""
         self.export(4, reverse=True)
         self.check(NEAREST)
         self.export(4, unroll=2)

@@ -1,5 +1,5 @@
-"""Training scripts that know nothing of cgx, in plain JAX and over the libraries that people use, with
-`cgx_jax.install()` before them and nothing else: in one process and in two, with the persistent compilation cache and without."""
+"""Training scripts that do not mention cgx, in plain JAX and with the libraries that people use, run with only
+`cgx_jax.install()` before them: in one process and in two, with the persistent compilation cache and without."""
 
 import importlib.util
 import json
@@ -19,16 +19,17 @@ FOLDER = pathlib.Path(__file__).resolve().parent / "scripts"
 PACKAGE = FOLDER.parents[3] / "tools" / "jax"
 HAS_LIBRARIES = all((pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / f"lib{name}.so").exists()
                     for name in ("cgx_xla", "cgx_compiler"))
-# Script: (the library that it needs, a layer as its report names it). nnx, equinox and pmap flatten models before JAX sees them.
+# Each entry is a script, the library that it needs, and a layer as its report names it. nnx, equinox and pmap flatten
+# models before JAX sees them.
 SCRIPTS = {"plain_jit": (None, "w1"), "plain_shard_map": (None, "w1"), "flax_linen": ("flax", "Dense_1/kernel"),
            "flax_nnx": ("flax", "states/0/"), "equinox_mlp": ("equinox", "first/"), "haiku_mlp": ("haiku", "linear_1")}
-# What people write in a step: the ways that processes and caches take are those of the scripts above.
+# These scripts cover what people write in a step; the scripts above cover processes and caches.
 IN_ONE_PROCESS = {"debug_callback": (None, "w1"), "dynamic_scaling": (None, "0/w1"), "equinox_shard_map": ("equinox", "rest/2"),
                   "gradients_apart": (None, "w1"), "half_precision": (None, "w1"), "nnx_multisteps": ("flax", "states/0/"),
                   "old_pmap": (None, "2"), "optax_multisteps": (None, "blocks/0/up"), "scanned_layers": (None, "layers/w"),
                   "split_moments": (None, "w1"), "stacked_replicas": (None, "0/w1"), "steps_in_a_loop": (None, "0/w1"),
                   "steps_in_a_scan": (None, "0/w1"), "two_axes": (None, "w1")}
-# How many times fewer bytes travel at least, where it is not 5: weights that are gathered stay exact, and bf16 has half the bytes.
+# These scripts save a factor other than 5 at least: gathered weights stay uncompressed, and bf16 has half the bytes.
 FEWER = {"dynamic_scaling": 3.5, "half_precision": 3.5, "nnx_multisteps": 4.5, "split_moments": 1.7}
 INSTALLED = """
 import json, runpy, sys
@@ -48,7 +49,7 @@ def start(code, devices, environment):
 
 
 def run(script, installs, processes=1, cache=None):
-    """What the processes of a job print."""
+    """Returns the output of the processes of a job."""
     path = FOLDER / f"{script}.py"
     code = INSTALLED.format(package=str(PACKAGE), folder=str(FOLDER), script=str(path)) if installs else \
         f"import runpy, sys; sys.path[:0] = [{str(FOLDER)!r}]; runpy.run_path({str(path)!r}, run_name='__main__')"
@@ -80,7 +81,7 @@ class ScriptsTest(unittest.TestCase):
                 check(script, layer)
 
     def assert_compressed(self, script, printed, layer):
-        """One step, with a matrix of this name at 4 bits, that ran all along."""
+        """Checks that one step, with a matrix of this name at 4 bits, ran all the time."""
         steps = json.loads(printed.splitlines()[-1])
         self.assertEqual(len(steps), 1, steps.keys())
         step, = steps.values()

@@ -1,5 +1,5 @@
-"""Which result of a step is the next value of which argument: the same whether the text says so by
-names, by donation, or not at all, and never a loss, a learning rate or a batch."""
+"""Finds which result of a step is the next value of which argument. The answer does not depend on the text giving it by
+names, by donation, or not at all, and never is a loss, a learning rate or a batch."""
 
 import collections
 import os
@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import numpy as np
@@ -34,7 +34,7 @@ def normal(*shape):
 
 
 def square_params():
-    """Layers that types cannot tell apart."""
+    """Returns layers that types cannot tell apart."""
     return {"l0": {"b": normal(16), "w": normal(16, 16)}, "l1": {"b": normal(16), "w": normal(16, 16)}}
 
 
@@ -55,8 +55,7 @@ def zeros(tree):
     return jax.tree.map(np.zeros_like, tree)
 
 
-# A step, its arguments, the last of which is the batch, and which part of its result is the next value of which
-# argument.
+# A step, its arguments (the last is the batch), and which part of its result is the next value of which argument.
 Case = collections.namedtuple("Case", "step arguments feeds")
 
 
@@ -104,7 +103,7 @@ def average_comes_back_first():
 
 
 def learning_rate_between():
-    """The loss comes out where the rate goes in."""
+    """Returns a step whose loss is at the position of the learning rate."""
     def step(params, rate, momentum, batch):
         loss, grads = gradients(params, batch)
         momentum = jax.tree.map(lambda m, g: 0.9 * m + g, momentum, grads)
@@ -187,13 +186,13 @@ CASES = (sgd_with_decay, adamw_with_schedule, momentum_comes_first, average_come
 
 
 def numbered(tree):
-    """The tree with the number of each leaf in its place."""
+    """Returns the tree with the number of each leaf in its place."""
     leaves, structure = jax.tree.flatten(tree)
     return structure.unflatten(range(len(leaves)))
 
 
 def expected_feeds(case):
-    """{number of a result: number of the argument that it feeds}."""
+    """Returns {number of a result: number of the argument that it feeds}."""
     results = numbered(jax.eval_shape(case.step, *case.arguments))
     feeds = {}
     for result, argument in case.feeds(results, numbered(case.arguments)):
@@ -202,20 +201,20 @@ def expected_feeds(case):
 
 
 def feeds_of(text):
-    """{number of a result: number of the argument that it feeds}, as the import finds it."""
+    """Returns {number of a result: number of the argument that it feeds}, as found by the import."""
     process = subprocess.run([os.environ["CGX_OPT"], "-", "--cgx-import"], input=text, capture_output=True, text=True,
                              check=False)
     if process.returncode != 0:
         raise jobs.Refused(process.stderr)
     signature = re.search(r"func.func public @main.* -> (.*)", process.stdout)[1]
-    # A result is its type and, in braces, what is said of it, its global type among it.
+    # A result is its type and, in braces, its attributes, the global type among them.
     results = re.split(r"(?:^\(|, )tensor<", re.sub(r"cgx.global_type = \S+", "", signature))[1:]
     feeds = [re.search(r"cgx.feeds = (\d+)", result) for result in results]
     return {number: int(found[1]) for number, found in enumerate(feeds) if found}
 
 
-# Steps whose state only names tell, and what is said of them: each rank has its own stage, and nothing of it is
-# reduced, as of a batch; a codebook is made anew of other state.
+# The state of these steps is only known by names, and these are the messages about it: each rank has its own stage, and
+# nothing of it is reduced, as with a batch; a codebook is computed from other state.
 NEED_NAMES = {"codebook": "result 0.* stands among state where argument 0 does",
               "pipeline": "result 0.* is computed as the next value of argument 0.*may be data",
               "pipeline_1f1b": "result 0.* is computed as the next value of argument 0.*may be data"}
@@ -247,7 +246,7 @@ class StateTest(unittest.TestCase):
     @jobs.needs_opt
     def test_text_with_donation(self):
         for make in CASES:
-            if make is not gradients_with_decay:  # who gives parameters away wants them back
+            if make is not gradients_with_decay:  # a caller that donates parameters wants them back
                 for has_names in (False, True):
                     with self.subTest(make.__name__, has_names=has_names):
                         self.check(make(), donates=True, has_names=has_names)
@@ -276,7 +275,7 @@ class StateTest(unittest.TestCase):
 
     @jobs.needs_opt
     def test_state_that_is_replaced_is_named_where_only_its_place_tells(self):
-        case = with_optimizer(optax.optimistic_gradient_descent(0.1))  # the gradient before, and the parameters
+        case = with_optimizer(optax.optimistic_gradient_descent(0.1))  # the previous gradient, and the parameters
 
         def state_first(state, params, batch):
             params, state, loss = case.step(params, state, batch)

@@ -1,11 +1,11 @@
-"""Inputs that have no samples: a learning rate and a random key for each step, from the data or from --set, train as
-JAX does with the same ones."""
+"""Inputs that are not samples, a learning rate and a random key per step, train like JAX's equal inputs, from the data
+or from --set."""
 
 import pathlib
 import tempfile
 import unittest
 
-import jobs  # first: it sets the number of devices
+import jobs  # first, because it sets the number of devices
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,7 @@ RANKS, STEPS, SAMPLES, SEED = 2, 8, 8, 5
 
 
 def local_step(state, batch):
-    """Dropout of inputs by the step's key, a learning rate that the step is given."""
+    """Trains with dropout of inputs by the step's key, and with the step's learning rate."""
     def loss_fn(w):
         key = jax.random.fold_in(jax.random.wrap_key_data(batch["key"]), lax.axis_index("data"))
         kept = jax.random.bernoulli(key, 0.5, batch["x"].shape)
@@ -38,7 +38,7 @@ class StepInputsTest(unittest.TestCase):
         mesh = Mesh(np.array(jax.devices()[:RANKS]), ("data",))
         inputs = {"x": P("data"), "y": P("data"), "weights": P(), "lr": P(), "key": P()}
         step = jax.shard_map(local_step, mesh=mesh, in_specs=(P(), inputs), out_specs=(P(), P()), check_vma=False)
-        rng = np.random.default_rng(0)  # float64, as data mostly is
+        rng = np.random.default_rng(0)  # float64, as most data is
         self.samples = {"x": rng.normal(size=(STEPS * SAMPLES, 8)), "y": rng.normal(size=(STEPS * SAMPLES, 3)),
                         "weights": cgx_jax.constant(np.array([1.0, 2.0, 0.5]))}
         self.rate = optax.cosine_decay_schedule(0.1, STEPS)

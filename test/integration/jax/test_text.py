@@ -1,11 +1,11 @@
-"""What JAX prints, cgx-opt reads, verifies and prints back, and JAX reads that as the same module:
-in the pretty form, with locations, and in the generic form."""
+"""cgx-opt reads, verifies and prints JAX's text, and JAX reads the result as an equal module: in the pretty form, with
+locations, and in the generic form."""
 
 import os
 import subprocess
 import unittest
 
-import functions  # first: it sets the number of devices
+import functions  # first, because it sets the number of devices
 import jobs
 
 import jax
@@ -14,7 +14,7 @@ from jax._src.lib.mlir import ir
 
 
 def through_cgx(text, *options):
-    """What cgx-opt prints of a text that it reads."""
+    """Returns cgx-opt's output for a text."""
     result = subprocess.run([os.environ["CGX_OPT"], "-", *options], input=text, capture_output=True, text=True,
                             check=False)
     if result.returncode != 0:
@@ -23,7 +23,7 @@ def through_cgx(text, *options):
 
 
 def printed_by_jax(text, locations):
-    """JAX's own text of a module in any form."""
+    """Returns JAX's own text of a module in any form."""
     with mlir.make_ir_context():
         return ir.Module.parse(text).operation.get_asm(enable_debug_info=locations)
 

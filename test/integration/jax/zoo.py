@@ -28,9 +28,9 @@ class Case(typing.NamedTuple):
     make: typing.Callable
     layers: dict
     check_vma: bool
-    specs: dict  # of the state's entries that are not replicated
-    exact: set  # layers that stay exact although their kind is to be compressed
-    also: set = frozenset()  # (layer, kind) of what else travels, where one layer has several kinds
+    specs: dict  # for the state's entries that are not replicated
+    exact: set  # layers that stay uncompressed although their kind is to be compressed
+    also: set = frozenset()  # (layer, kind) of other collectives, where one layer has several kinds
 
 
 CASES = {}
@@ -44,7 +44,7 @@ def case(layers, *, check_vma=False, specs=None, exact=(), also=()):
 
 
 def whole_step(name):
-    """The step of a case as JAX runs it on RANKS devices, its state and its batch."""
+    """Returns the step of a case for JAX on RANKS devices, its state and its batch."""
     entry = CASES[name]
     local_step, state, batch = entry.make()
     mesh = models.mesh_of(jax.devices()[:RANKS], data=RANKS)
@@ -188,7 +188,7 @@ def stochastically_rounded():
 
 @case(GRADIENTS)
 def averaged_parameters():
-    """The exponential average of the parameters stands before them in the state."""
+    """The state has the exponential average of the parameters before the parameters."""
     def local_step(state, batch):
         loss, grads = mean(gradients_of(state["params"], batch))
         params = models.sgd(state["params"], grads)
@@ -200,7 +200,7 @@ def averaged_parameters():
 
 @case(GRADIENTS)
 def weight_decay_before():
-    """The decayed parameter is in the operand of the collective."""
+    """The operand of the collective contains the decayed parameter."""
     def local_step(state, batch):
         loss, grads = gradients_of(state["params"], batch)
         grads = mean(jax.tree.map(lambda g, p: g + 0.01 * p, grads, state["params"]))
@@ -211,7 +211,7 @@ def weight_decay_before():
 
 @case(GRADIENTS)
 def momentum_before():
-    """Each rank has a momentum of its own; what is averaged is the update."""
+    """Each rank has a momentum of its own; the update is averaged."""
     def local_step(state, batch):
         loss, grads = gradients_of(state["params"], batch)
         momentum = ema(state["momentum"], grads)
@@ -293,7 +293,7 @@ def hutchinson(params, batch, key):
 
 @case({**GRADIENTS, **under("hessian", "other")})
 def hutchinson_sophia():
-    """The diagonal of the Hessian as its products with random signs; a gradient divided by it."""
+    """Products of the Hessian with random signs give its diagonal, by which a gradient is divided."""
     def local_step(state, batch):
         loss, grads = mean(gradients_of(state["params"], batch))
         hessian = ema(state["hessian"], mean(hutchinson(state["params"], batch, state["key"])))
@@ -309,7 +309,7 @@ def hutchinson_sophia():
 
 @case({**GRADIENTS, **under("hessian", "other")})
 def hutchinson_sometimes():
-    """As above, in one step of ten."""
+    """Computes it in one step of ten."""
     def local_step(state, batch):
         loss, grads = mean(gradients_of(state["params"], batch))
         hessian = lax.cond(state["count"] % 10 == 0,
@@ -326,7 +326,7 @@ def hutchinson_sometimes():
 
 @case({**GRADIENTS, **{f"{name}#statistic": "other" for name in GRADIENTS}})
 def adahessian():
-    """The square of the averaged diagonal is what the state keeps."""
+    """The state keeps the square of the averaged diagonal."""
     def local_step(state, batch):
         loss, grads = mean(gradients_of(state["params"], batch))
         diagonal = mean(hutchinson(state["params"], batch, state["key"]))
@@ -448,7 +448,7 @@ SECOND = {f"{name}#2": "gradient" for name in GRADIENTS}
 
 @case({**GRADIENTS, **SECOND})
 def sharpness_aware():
-    """The first gradient only says where the second is taken."""
+    """The first gradient only determines where the second is taken."""
     def local_step(state, batch):
         first = mean(jax.grad(models.dense_loss)(state["params"], batch))
         scale = 0.05 / optax.global_norm(first)
@@ -460,7 +460,7 @@ def sharpness_aware():
 
 @case({**GRADIENTS, **SECOND})
 def inner_and_outer():
-    """First-order meta-learning: a step on one half of the batch, the gradient on the other."""
+    """First-order meta-learning: a step on one half of the batch, a gradient on the other."""
     def local_step(state, batch):
         halves = jax.tree.map(lambda a: a.reshape(2, -1, *a.shape[1:]), batch)
         first, second = (jax.tree.map(lambda a: a[i], halves) for i in (0, 1))
@@ -473,7 +473,7 @@ def inner_and_outer():
 
 @case(GRADIENTS)
 def reduced_twice():
-    """Two micro-batches, each reduced for itself: the sum of both is reduced once."""
+    """Two micro-batches are reduced one by one; the compiler reduces their sum once."""
     def local_step(state, batch):
         halves = jax.tree.map(lambda a: a.reshape(2, -1, *a.shape[1:]), batch)
         first, second = (mean(gradients_of(state["params"], jax.tree.map(lambda a: a[i], halves))) for i in (0, 1))
@@ -538,7 +538,7 @@ def local_sgd_in_nested_calls():
 
 @case(WEIGHTS)
 def local_sgd_with_drift():
-    """What is averaged is also compared with what was there before."""
+    """The averaged parameters are also compared with the values before."""
     def local_step(state, batch):
         loss, grads = gradients_of(state["params"], batch)
         local = models.sgd(state["params"], grads)
@@ -582,7 +582,7 @@ def averaged_in_loop():
 
 @case(WEIGHTS)
 def elastic_averaging():
-    """Each rank is pulled to the mean."""
+    """Each rank is pulled towards the mean."""
     def local_step(state, batch):
         loss, grads = gradients_of(state["params"], batch)
         local = models.sgd(state["params"], grads)
@@ -593,7 +593,7 @@ def elastic_averaging():
 
 @case(OUTER_GRADIENTS)
 def outer_optimizer():
-    """DiLoCo: local steps, and an outer optimizer for how far they came, every so often."""
+    """DiLoCo: local steps, and at times an outer optimizer for the distance that they moved."""
     optimizer = optax.sgd(0.7, momentum=0.9, nesterov=True)
 
     def local_step(state, batch):
@@ -659,7 +659,7 @@ def reduced_in_scan():
 
 @case(GRADIENTS)
 def reduced_in_both_branches():
-    """Clipped or not; the next value is chosen by the norm."""
+    """A branch clips or does not; the norm chooses the next value."""
     def local_step(state, batch):
         loss, grads = gradients_of(state["params"], batch)
         grads = lax.cond(optax.global_norm(state["params"]) > 1, mean,
@@ -671,7 +671,7 @@ def reduced_in_both_branches():
 
 @case(GRADIENTS)
 def many_steps_in_scan():
-    """A loop of whole training steps; nothing is called a parameter."""
+    """A loop of whole training steps, in which nothing has the name of a parameter."""
     def local_step(state, batch):
         def one(carried, _):
             moments, squared, params = carried
@@ -767,7 +767,7 @@ def average_that_the_loss_reads():
 
 @case(under("online", "gradient"))
 def copy_that_the_loss_reads():
-    """A target network that is replaced now and then."""
+    """A target network that is replaced at intervals."""
     def local_step(state, batch):
         def loss_fn(params):
             wanted = models.dense(state["frozen"], batch["x"])
@@ -814,8 +814,7 @@ def eigenbasis_by_parameter():
 
 @case({"params/mix": "gradient", "params/decay": "gradient", "params/head": "gradient"})
 def complex_weights():
-    """A linear recurrence of complex numbers, whose gradients JAX has as conjugates: the vector stays exact,
-    as any other."""
+    """A linear recurrence of complex numbers, whose gradients JAX conjugates: the vector stays uncompressed."""
     def local_step(state, batch):
         def loss_fn(params):
             def one(inputs):
@@ -839,7 +838,7 @@ def complex_weights():
 
 @case({"lora/l0/a": "gradient", "lora/l0/b": "gradient", "lora/l1/a": "gradient", "lora/l1/b": "gradient"})
 def low_rank_adapters():
-    """The weights are frozen and come back as they are."""
+    """The weights are frozen and returned unchanged."""
     def local_step(state, batch):
         def loss_fn(lora, batch):
             merged = {k: {**v, "w": v["w"] + lora[k]["a"] @ lora[k]["b"]} for k, v in state["params"].items()}
@@ -858,7 +857,7 @@ def low_rank_adapters():
       also={("params/up", "activation"), ("params/down", "activation"), ("params/down", "activation_gradient")},
       specs={"experts": P("data")})
 def experts():
-    """Layers that all ranks hold alike, of tokens of other ranks: no experts, whose pieces would differ."""
+    """Layers that all ranks hold replicated, with tokens of other ranks: they are no experts, which would differ."""
     def local_step(state, batch):
         def loss_fn(params, batch):
             gates = jax.nn.softmax(batch["x"] @ params["router"])
@@ -906,7 +905,7 @@ BOXED = {name if not name else f"{name}/value": kind for name, kind in CASES["ba
 
 @case(BOXED)
 def batch_statistics_in_boxes():
-    """The same where every path ends in one key, as those of flax.nnx do."""
+    """Batch statistics where every path ends in one key, as those of flax.nnx do."""
     inner, state, batch = batch_statistics_in_sums()
 
     def unboxed(tree):
@@ -946,7 +945,7 @@ def codebook():
 
 @case(WEIGHTS)
 def slow_momentum():
-    """SlowMo: workers average their parameters, and the outer momentum takes how far that moved them."""
+    """SlowMo: ranks average their parameters, and the outer momentum follows the distance that they moved."""
     def local_step(state, batch):
         loss, grads = gradients_of(state["params"], batch)
         average = mean(models.sgd(state["params"], grads))
@@ -972,7 +971,7 @@ def blockwise_model_update():
 
 @case({"params/w": "gradient"})
 def gradient_that_is_the_parameter():
-    """The gradient of a squared distance is the parameter itself, but for a constant."""
+    """The gradient of a squared distance is the parameter itself, plus a constant."""
     def local_step(state, batch):
         grads = mean(jax.grad(lambda p: 0.5 * jnp.sum(jnp.square(p["w"] - jnp.mean(batch["x"], 0))))(state["params"]))
         return {"params": models.sgd(state["params"], grads)}, {}
@@ -1090,7 +1089,7 @@ def stacked_with_adam_in_half():
 
 @case({"params/cell/w": "gradient", "params/embed": "gradient"})
 def recurrent():
-    """Time steps are no layers: the same matrix in each, and rows of a table by what the data says."""
+    """Time steps are no layers: each uses the same matrix, and rows of a table that the data selects."""
     def local_step(state, batch):
         def loss_fn(params, batch):
             def cell(h, token):

@@ -1,4 +1,4 @@
-"""Small functions, each about one thing that a training step does: name -> (function, arguments)."""
+"""Small functions, each about one operation of training steps: name -> (function, arguments)."""
 
 import jax
 import jax.numpy as jnp
@@ -36,7 +36,7 @@ for name, function in {
         "square": jnp.square, "gelu": lambda x: jax.nn.gelu(x, approximate=False), "gelu_tanh": jax.nn.gelu,
         "silu": jax.nn.silu, "softplus": jax.nn.softplus, "relu": jax.nn.relu}.items():
     case(f"{name}/normal", function, 3 * normal(33, 70))
-    if name not in ("sin", "cos", "tan", "gelu", "gelu_tanh", "silu"):  # no digit is right beyond 1e10 there
+    if name not in ("sin", "cos", "tan", "gelu", "gelu_tanh", "silu"):  # no digit is correct beyond 1e10 there
         case(f"{name}/special", function, SPECIAL)
 case("erf_inv/normal", lax.erf_inv, np.concatenate([np.linspace(-1.1, 1.1, 500), [1 - 1e-6, 1e-30]]).astype(np.float32))
 case("erf_inv/special", lax.erf_inv, SPECIAL)
@@ -403,7 +403,8 @@ case("conv/scan", lambda x, w: lax.scan(lambda c, _: (jnp.tanh(conv(c, w)), None
 
 
 def random_convolution(seed):
-    """A convolution with its gradients, large enough for a library. Strides, padding, dilations, groups and layouts are drawn."""
+    """Returns a convolution with its gradients, large enough for a library, with random strides, padding, dilations,
+    groups and layouts."""
     rng = np.random.default_rng(seed)
     rank = int(rng.integers(1, 4))
 
@@ -412,7 +413,8 @@ def random_convolution(seed):
     window, strides, inner, outer = draw(1, 5), draw(1, 4), draw(1, 3), draw(1, 3) if seed % 3 == 0 else (1,) * rank
     if seed % 4 == 3:
         strides, inner = (1,) * rank, (1,) * rank
-    # XLA on CPUs reads wrong places where one end of a dimension is cut and the other padded: both are cut or padded.
+    # XLA on CPUs reads wrong places where one end of a dimension is cut and the other padded, so both ends are cut or
+    # padded.
     padding = [tuple(int(x) for x in (rng.integers(0, 4, 2) if seed % 5 else rng.integers(-2, 1, 2))) for _ in range(rank)]
     covered = [(w - 1) * d + 1 for w, d in zip(window, inner)]
     size = [int(rng.integers(c + 4, c + {1: 60, 2: 14, 3: 7}[rank])) for c in covered]

@@ -1,4 +1,4 @@
-"""JAX functions as compiled by cgx, next to what JAX computes.
+"""Compiles JAX functions with cgx, and compares them with JAX.
 
 Takes from the environment CGX_COMPILE, the path of cgx-compile.
 """
@@ -19,19 +19,19 @@ import numpy as np
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
           "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
           "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_,
-          "i4": np.int8, "i2": np.int8, "u4": np.uint8, "u2": np.uint8}  # a byte each
+          "i4": np.int8, "i2": np.int8, "u4": np.uint8, "u2": np.uint8}  # one byte each
 # f8e4m3fn is float8_e4m3fn
 DTYPES |= {f"f{name[5:].replace('_', '')}": getattr(ml_dtypes, name)
            for name in dir(ml_dtypes) if name.startswith(("float8_", "float6_", "float4_"))}
-ALIGNMENT = 64  # what a compiled step expects of its buffers
+ALIGNMENT = 64  # required by compiled steps
 
 
 class CompileError(Exception):
-    """cgx-compile refused; the message is what it said."""
+    """An error of cgx-compile; the message is its output."""
 
 
 def aligned(shape, dtype):
-    """An uninitialized array on a cache line of its own."""
+    """Returns an uninitialized array on a cache line of its own."""
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     memory = np.empty(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
@@ -64,7 +64,7 @@ class Step:
             array = aligned(entry["shape"], DTYPES[entry["dtype"]])
             array[...] = value
             inputs.append(array)
-        # A result that is not written, or only in part, does not look right by chance.
+        # Buffers are filled so that a result that is not, or only partly, written cannot look right by chance.
         results = [aligned(entry["shape"], DTYPES[entry["dtype"]]) for entry in self.manifest["results"]]
         for result in results:
             result.reshape(-1).view(np.uint8)[...] = 1 if result.dtype == np.bool_ else 0xA5
@@ -73,19 +73,19 @@ class Step:
 
 
 def lower(function, *arguments):
-    """The text of a function as JAX exports it, all of its arguments kept."""
+    """Returns the text of a function as JAX exports it, with all of its arguments."""
     return jax.jit(function, keep_unused=True).lower(*arguments).as_text()
 
 
-# Functions that are compiled as one step. A step for each takes four times as long: the start of a compiler and of a
-# linker is most of it.
+# The number of functions that are compiled as one step. A step for each takes four times as long, mostly to start a
+# compiler and a linker.
 BATCH = 24
 
 
 def compare_together(test, cases, compare, cross=np.asarray):
-    """Calls compare(name, results, expected) with what a step and JAX compute of each case (name, function,
-    arguments), in a subtest of that name. All are one step; each is one of its own where that does not compile.
-    `cross` is how a value crosses the border of a step."""
+    """Calls compare(name, results, expected) with the results of a step and of JAX for each case (name, function,
+    arguments), in a subtest of that name. All are one step, or one step each if that does not compile. `cross`
+    converts a value at the border of a step."""
     functions, arguments = zip(*((function, arguments) for _, function, arguments in cases))
 
     def together(*arguments):
@@ -110,7 +110,7 @@ def compare_together(test, cases, compare, cross=np.asarray):
 
 
 def in_batches(names, run):
-    """A suite with a test for each few names, run(test, names)."""
+    """Returns a suite with one test per few names, run(test, names)."""
     suite = unittest.TestSuite()
     for start in range(0, len(names), BATCH):
         batch = names[start:start + BATCH]
@@ -119,7 +119,7 @@ def in_batches(names, run):
 
 
 class Batch(unittest.TestCase):
-    """A test of that title."""
+    """A test with that title."""
 
     def __init__(self, title, run):
         super().__init__("run_batch")

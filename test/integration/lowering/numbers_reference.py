@@ -1,5 +1,5 @@
-"""What elementwise functions should give: references with more digits than the type has, and inputs at which
-implementations go wrong. Distances are in units in the last place (ulp)."""
+"""Gives the expected results of elementwise functions: references with more digits than the type has, and inputs that are
+critical for implementations. Distances are in units in the last place (ulp)."""
 
 import ml_dtypes
 import numpy as np
@@ -13,7 +13,7 @@ SPECIAL = [0.0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5, 4.5, 1e-5, 1e-3, 3e-4, 20, 87, 88, 
 
 
 def inputs(name, seed=0, random=3000):
-    """Special values, all magnitudes that the type has, and the neighbourhoods of 0, 1 and -1."""
+    """Returns special values, all magnitudes of the type, and the neighborhoods of 0, 1 and -1."""
     dtype = np.dtype(FLOATS[name])
     limits = ml_dtypes.finfo(dtype)
     generator = np.random.default_rng(seed)
@@ -27,13 +27,13 @@ def inputs(name, seed=0, random=3000):
 
 
 def widened(values):
-    """In a wider type, and with quiet NaNs: glibc's pow(1, x) is NaN where x is a signaling one, which conversions of some
-    processors leave as it is, and arithmetic of none."""
+    """Returns values in a wider type, with quiet NaNs: glibc's pow(1, x) is NaN for a signaling NaN, which conversions
+    preserve on some processors, and arithmetic on none."""
     return values.astype(np.longdouble if values.dtype == np.float64 else np.float64) * 1
 
 
 def ulps(result, reference):
-    """How far `result` is from `reference`, of a wider type. NaN and the sign of zero have to agree."""
+    """Returns how far `result` is from `reference`, which has a wider type. NaN and the sign of zero have to agree."""
     limits = ml_dtypes.finfo(result.dtype)
     with np.errstate(all="ignore"):
         rounded, wide = reference.astype(result.dtype).astype(reference.dtype), result.astype(reference.dtype)
@@ -41,7 +41,7 @@ def ulps(result, reference):
         magnitude = np.abs(np.where(np.isfinite(reference), reference, 0))
         exponent = np.clip(np.where(magnitude > 0, np.frexp(magnitude)[1] - 1, least), least, greatest)
         unit = np.ldexp(reference.dtype.type(1), exponent - limits.nmant)
-        beyond = np.ldexp(reference.dtype.type(1), greatest + 1)  # where an infinity stands among numbers
+        beyond = np.ldexp(reference.dtype.type(1), greatest + 1)  # where infinity is compared with numbers
         numbers = [np.where(np.isinf(x.astype(result.dtype)), np.copysign(beyond, x), x) for x in (wide, reference)]
         distance = np.abs(numbers[0] - numbers[1]) / unit
     distance[np.isnan(wide) & np.isnan(reference)] = 0
@@ -68,17 +68,17 @@ def minimum(x, y):
 
 
 def in_double(function):
-    """For functions of SciPy, which have no long doubles."""
+    """Computes in double, for functions of SciPy, which has no long doubles."""
     return lambda *x: function(*(v.astype(np.float64) for v in x)).astype(x[0].dtype)
 
 
 def odd(function):
-    """With the sign of zero, which SciPy forgets."""
+    """Restores the sign of zero, which SciPy drops."""
     return lambda x: np.copysign(function(np.abs(x)), x)
 
 
 def lgamma(x):
-    """SciPy's is infinite for subnormal numbers."""
+    """Replaces SciPy's function, which is infinite for subnormal numbers."""
     return np.where(np.isinf(x), np.inf, np.where(np.abs(x) < 1e-300, -np.log(np.abs(x)), scipy.special.gammaln(x)))
 
 
@@ -86,7 +86,7 @@ def digamma(x):
     return np.where((x <= 0) & (x == np.floor(x)), np.nan, scipy.special.digamma(x))
 
 
-# Name: reference, and how many ulp f32 and f64 may be off; f16 and bf16 are computed in f32.
+# Name: reference, and the permitted ulps of f32 and f64; f16 and bf16 are computed in f32.
 UNARY = {
     "stablehlo.abs": (np.abs, 0, 0), "stablehlo.negate": (np.negative, 0, 0), "stablehlo.ceil": (np.ceil, 0, 0),
     "stablehlo.floor": (np.floor, 0, 0), "stablehlo.round_nearest_even": (np.rint, 0, 0),
@@ -102,7 +102,7 @@ UNARY = {
     "chlo.asinh": (np.arcsinh, 2.5, 2), "chlo.atan": (np.arctan, 1.5, 1), "chlo.atanh": (np.arctanh, 2.5, 2),
     "chlo.cosh": (np.cosh, 2, 2), "chlo.sinh": (np.sinh, 2.5, 2.5),
     "chlo.erf": (in_double(scipy.special.erf), 4, 3),
-    "chlo.erfc": (in_double(scipy.special.erfc), 3, None),  # SciPy loses digits where it is small
+    "chlo.erfc": (in_double(scipy.special.erfc), 3, None),  # SciPy loses digits where the value is small
     "chlo.erf_inv": (in_double(odd(scipy.special.erfinv)), 8, 20),
     "chlo.bessel_i1e": (in_double(odd(scipy.special.i1e)), 1, 20),
     "chlo.lgamma": (in_double(lgamma), 1, None), "chlo.digamma": (in_double(digamma), 1, None),

@@ -1,5 +1,5 @@
-"""Random functions whose values share memory wherever that pays: results that begin with one value, updates of
-what is read later, loops that exchange what they carry. A seed makes the function."""
+"""Random functions whose values share memory where that pays: results that begin with one value, updates of values that
+are read later, loops that exchange their carried values. A seed makes the function."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -7,7 +7,8 @@ from jax import lax
 
 SHAPE = (6, 8)
 
-# Each takes three tensors and a small number, and returns a tensor, all of one shape and of values about 1.
+# Each operation takes three tensors and a small number, and returns a tensor, all of one shape and with values around
+# 1.
 OPERATIONS = [
     lambda x, y, z, n: jnp.sin(x),
     lambda x, y, z, n: jnp.tanh(x * y + z),
@@ -33,7 +34,7 @@ OPERATIONS = [
 
 
 def program(seed):
-    """A function of three tensors, with several results."""
+    """Returns a function of three tensors, with several results."""
     def function(*arguments):
         random = np.random.default_rng(seed)
         values = list(arguments)

@@ -1,4 +1,4 @@
-"""Operations that JAX prints for GPUs and TPUs only, and expands for CPUs: both forms compute the same.
+"""Operations that JAX prints only for GPUs and TPUs, and expands for CPUs, have equal results in both forms.
 
     CGX_COMPILE=build/release/bin/cgx-compile python test_accelerator_forms.py
 """
@@ -38,7 +38,7 @@ class RaggedDot(unittest.TestCase):
             np.testing.assert_allclose(result, value, rtol=1e-5, atol=1e-5)
 
     def test_free_dimension(self):
-        sizes = np.array([3, 0, 4, 1], np.int32)  # an empty group, and three rows in none
+        sizes = np.array([3, 0, 4, 1], np.int32)  # one group is empty, and three rows are in none
         self.compare(lax.ragged_dot, normal(11, 5), normal(4, 5, 7), sizes)
 
     def test_contracted_dimension(self):
@@ -104,7 +104,7 @@ def of_qr(x, mode="reduced"):
 
 
 class Factorizations(unittest.TestCase):
-    """Calls of cuSOLVER, hipSOLVER and XLA's own, held to what JAX computes here with LAPACK. Functions do not
+    """Compares calls of cuSOLVER, hipSOLVER and XLA's own with JAX's results here with LAPACK. The functions do not
     depend on the signs of vectors, which each library chooses."""
 
     def compare(self, function, *arguments, platforms=("cuda", "rocm", "tpu")):
@@ -180,7 +180,7 @@ class Calls(unittest.TestCase):
         np.testing.assert_array_equal(Step(text)(x)[0], x)
 
     def test_threefry(self):
-        """As JAX 0.5 to 0.7 printed jax.random for GPUs."""
+        """Tests the form in which JAX 0.5 to 0.7 printed jax.random for GPUs."""
         words = [RNG.integers(0, 2 ** 32, 7, np.uint32) for _ in range(4)]
         kind = "tensor<7xui32>"
         text = (f"func.func public @main(%k0: {kind}, %k1: {kind}, %x0: {kind}, %x1: {kind}) -> ({kind}, {kind}) {{\n"

@@ -1,4 +1,4 @@
-"""Factorizations, complex numbers and Fourier transforms of compiled functions, compared with JAX.
+"""Compares factorizations, complex numbers and Fourier transforms of compiled functions with JAX.
 
     CGX_COMPILE=build/release/bin/cgx-compile python test_linear_algebra.py [NAME...]
 
@@ -35,13 +35,13 @@ def normal(*shape, seed=0, dtype=np.float32):
 
 
 def positive(*shape, dtype=np.float32):
-    """Well-conditioned Hermitian matrices with positive eigenvalues."""
+    """Returns well-conditioned Hermitian matrices with positive eigenvalues."""
     a = normal(*shape, dtype=dtype)
     return (a @ np.swapaxes(a.conj(), -1, -2) / shape[-1] + np.eye(shape[-1])).astype(dtype)
 
 
 def grad(function):
-    """Of the sum of a function's real and imaginary parts, each weighted, by its first argument."""
+    """Returns the gradient, by the first argument, of the weighted sum of a function's real and imaginary parts."""
     def weighted(x):
         values = jnp.ravel(x)
         weights = jnp.cos(jnp.arange(values.size, dtype=values.real.dtype))
@@ -56,7 +56,7 @@ def both(name, function, *arguments, tolerance=1.0):
     case(f"{name}/gradient", grad(function), *arguments, tolerance=10 * tolerance)
 
 
-# All four types are those of the unit tests of the runtime.
+# Unit tests of the runtime cover all four types.
 TYPES = {"f32": np.float32, "c128": np.complex128}
 
 # ---- Factorizations --------------------------------------------------------------------------
@@ -74,7 +74,7 @@ for name, dtype in TYPES.items():
     case(f"qr/{name}/complete", lambda a: jnp.linalg.qr(a, mode="complete"), tall, tolerance=4)
     case(f"qr/{name}/pivoted", lambda a: jax.scipy.linalg.qr(a, pivoting=True), tall[0], tolerance=4)
     both(f"eigh/{name}", lambda a: jnp.linalg.eigh(a)[0], positive(3, 5, 5, dtype=dtype), tolerance=10)
-    # Vectors have no sign, or no phase: projections have none to choose.
+    # Vectors have no unique sign or phase, so projections are compared, which do not depend on it.
     both(f"eigh/{name}/vectors", lambda a: (lambda w, v: jnp.einsum("...ij,...j,...kj->...ik", v, jnp.sqrt(w), v.conj()))(*jnp.linalg.eigh(a)),
          positive(3, 5, 5, dtype=dtype), tolerance=20)
     case(f"svd/{name}/values", lambda a: jnp.linalg.svd(a, compute_uv=False), wide, tolerance=4)
@@ -91,7 +91,8 @@ for name, dtype in TYPES.items():
     case(f"householder_multiply/{name}", lambda a, c: (lambda h, tau: [lax.linalg.ormqr(h.mT, tau, c, left=True, transpose=t)
          for t in (False, True)] + [lax.linalg.ormqr(h.mT, tau, c.T, left=False)])(*jnp.linalg.qr(a, mode="raw")), normal(6, 4, dtype=dtype), normal(6, 3, seed=1, dtype=dtype), tolerance=4)
 
-# Eigenvalues of any matrices come in no order that is promised, and vectors have no phase: what they make is compared.
+# The order of eigenvalues of general matrices is not defined, and vectors have no unique phase, so their products are
+# compared.
 for name, dtype in {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}.items():
     square = normal(3, 6, 6, dtype=dtype)
     case(f"eig/{name}/values", lambda a: (lambda w: [jnp.sum(w ** k, -1) for k in (1, 2, 3)])(jnp.linalg.eigvals(a)), square, tolerance=100)
@@ -108,7 +109,7 @@ for name, dtype in {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "
 case("sqrtm", jax.scipy.linalg.sqrtm, positive(5, 5), tolerance=400)
 case("roots", lambda p: (lambda r: [jnp.sum(r), jnp.sum(r ** 2), jnp.prod(r)])(jnp.roots(p, strip_zeros=False)), np.array([2, -3, 5, 7, 1], np.float32), tolerance=100)
 
-# Where JAX has NaN: what is indefinite, singular or not finite; the other matrices of a batch have their factors.
+# These inputs give NaN in JAX: indefinite, singular or not finite; the other matrices of a batch have their factors.
 INDEFINITE = positive(3, 4, 4)
 INDEFINITE[1] -= 9 * np.eye(4, dtype=np.float32)
 case("cholesky/indefinite", jnp.linalg.cholesky, INDEFINITE, tolerance=4)
@@ -120,7 +121,7 @@ NOT_FINITE = positive(3, 4, 4)
 NOT_FINITE[0, 1, 1], NOT_FINITE[2, 0, 0] = np.nan, np.inf
 case("eigh/not_finite", lambda a: jnp.linalg.eigh(a)[0], NOT_FINITE, tolerance=10)
 case("eig/not_finite", lambda a: (lambda w: [jnp.sum(w, -1), jnp.sum(w ** 2, -1)])(jnp.linalg.eigvals(a)), NOT_FINITE, tolerance=100)
-# Of an infinity, jaxlib's LAPACK does not end.
+# jaxlib's LAPACK does not end for an infinity.
 case("svd/not_finite", lambda a: jnp.linalg.svd(a)[1], NOT_FINITE[:2], tolerance=10)
 for shape in (0, 0), (3, 0, 0), (0, 4, 4):
     case(f"empty/{'x'.join(map(str, shape))}", lambda a: (jnp.linalg.cholesky(a), jnp.linalg.eigh(a), lax.linalg.lu(a), jnp.linalg.qr(a)),
@@ -200,7 +201,7 @@ both("fft/long_convolution", lambda k, u: jnp.fft.irfft(jnp.fft.rfft(u, 32) * jn
 
 
 def fourier_layer(w, x):
-    """A layer of a Fourier neural operator: complex weights on the lowest frequencies."""
+    """Computes a layer of a Fourier neural operator: complex weights on the lowest frequencies."""
     spectrum = jnp.fft.rfft2(x, axes=(1, 2))
     mixed = jnp.einsum("bxyi,xyio->bxyo", spectrum[:, :4, :4], w)
     padded = jnp.zeros((*spectrum.shape[:-1], w.shape[-1]), spectrum.dtype).at[:, :4, :4].set(mixed)
@@ -211,7 +212,7 @@ both("fft/neural_operator", fourier_layer, normal(4, 4, 3, 5, dtype=np.complex64
 
 
 def state_space_kernel(a, c, dt):
-    """S4D: a diagonal state space model as a long convolution."""
+    """Computes S4D: a diagonal state space model as a long convolution."""
     exponents = a * jnp.exp(dt)[:, None]
     powers = jnp.exp(exponents[..., None] * jnp.arange(16))
     return 2 * jnp.einsum("hn,hnl->hl", c * (jnp.exp(exponents) - 1) / a, powers).real

@@ -1,4 +1,4 @@
-"""Floats of at most eight bits and integers of two and four: all of their values, compared with JAX and ml_dtypes.
+"""Compares all values of floats of at most eight bits, and of integers of two and four bits, with JAX and ml_dtypes.
 
     CGX_COMPILE=build/release/bin/cgx-compile python test_narrow_types.py
 """
@@ -24,14 +24,14 @@ WIDE = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64":
 
 
 def elements(dtype):
-    """Each value of a narrow type once."""
+    """Returns each value of a narrow type once."""
     dtype = np.dtype(dtype)
     bits = {"float4_e2m1fn": 4, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2}.get(dtype.name, 8)
     return np.arange(1 << bits, dtype=np.uint8).view(dtype)
 
 
 def between(dtype):
-    """Numbers at, next to and in the middle between the values of a narrow float."""
+    """Returns numbers at, next to and in the middle between the values of a narrow float."""
     numbers = elements(dtype).astype(np.float32)
     numbers = np.unique(numbers[np.isfinite(numbers)])
     numbers = np.concatenate([numbers, (numbers[1:].astype(np.float64) + numbers[:-1]) / 2, 1.04 * numbers[[0, -1]],
@@ -45,7 +45,7 @@ def wide_numbers(name, dtype):
     if name in ("f16", "bf16"):
         return np.arange(1 << 16, dtype=np.uint16).view(WIDE[name])
     numbers = between(dtype)
-    if name == "f64":  # next to what rounds to the middle in f32
+    if name == "f64":  # next to numbers that round to the middle in f32
         numbers = numbers.astype(np.float64)
         return np.concatenate([numbers, np.nextafter(numbers, np.inf), np.nextafter(numbers, -np.inf)])
     drawn = np.random.default_rng(0).integers(0, 1 << 32, 200000, np.uint64).astype(np.uint32).view(np.float32)
@@ -53,7 +53,7 @@ def wide_numbers(name, dtype):
 
 
 def converted(conversions):
-    """What one program makes of arrays: of (op, type, array, type of the result), the results."""
+    """Returns the results of one program for a list of (op, type, array, type of the result)."""
     arguments = ", ".join(f"%x{i}: tensor<{array.size}x{of}>" for i, (_, of, array, _) in enumerate(conversions))
     results = [f"tensor<{array.size}x{to}>" for _, _, array, to in conversions]
     lines = [f"  %r{i} = stablehlo.{op} %x{i} : (tensor<{array.size}x{of}>) -> {results[i]}"
@@ -69,7 +69,7 @@ def as_bytes(array):
 
 class NarrowFloats(unittest.TestCase):
     def assert_same(self, result, expected, inputs):
-        """The same bits; NaN is NaN."""
+        """Expects equal bits, where NaN equals NaN."""
         result, expected = np.asarray(result), np.asarray(expected)
         self.assertEqual((result.shape, result.dtype), (expected.shape, expected.dtype))
         width = np.dtype(f"u{result.dtype.itemsize}")
@@ -88,12 +88,12 @@ class NarrowFloats(unittest.TestCase):
     def test_from_wide_types(self):
         for name, dtype in FLOATS.items():
             inputs = {wide: wide_numbers(wide, dtype) for wide in WIDE}
-            if name == "f8E8M0FNU":  # where XLA takes f32 for zero
+            if name == "f8E8M0FNU":  # XLA flushes f32 to zero there
                 inputs["f64"] = inputs["f64"][(np.abs(inputs["f64"]) > 1e-37) | (inputs["f64"] == 0)]
             results = converted([("convert", wide, values, name) for wide, values in inputs.items()])
             for (wide, values), result in zip(inputs.items(), results, strict=True):
                 with self.subTest(type=name, of=wide), np.errstate(all="ignore"), jax.enable_x64(True):
-                    # ml_dtypes goes through f32, and has another value for NaN in a type without it.
+                    # ml_dtypes goes through f32, and maps NaN to another value in a type without it.
                     expected = np.asarray(jax.jit(lambda x, to=dtype: x.astype(to))(values))
                     if wide != "f64" and name != "f4E2M1FN":
                         self.assert_same(expected, values.astype(dtype), values)
@@ -147,7 +147,7 @@ class NarrowFloats(unittest.TestCase):
                 np.testing.assert_array_equal(ones.astype(np.float32), np.ones(3))
 
     def test_arithmetic_of_all_pairs(self):
-        """One operation in f32, rounded once: what XLA computes."""
+        """Tests one operation in f32 that is rounded once, as XLA computes it."""
         def function(x, y):
             return (x + y, x - y, x * y, x / y, jnp.maximum(x, y), jnp.minimum(x, y), lax.rem(x, y), -x, lax.abs(x),
                     lax.floor(x), jnp.where(x > y, x, y), x == y, x < y, lax.is_finite(x), lax.clamp(y, x, x))
@@ -162,7 +162,7 @@ class NarrowFloats(unittest.TestCase):
                     value = np.asarray(value)
                     if value.dtype == np.bool_:
                         np.testing.assert_array_equal(result, value)
-                    else:  # of two zeros, either is the greatest
+                    else:  # with two zeros, either is the greatest
                         both_zero = (result == 0) & (value == 0) & (number in (4, 5))
                         self.assert_same(np.where(both_zero, value, result), value, x)
 
@@ -221,7 +221,7 @@ class NarrowIntegers(unittest.TestCase):
 
 
 def quantized(x, scale, dtype, largest):
-    """To a narrow float and back, as flax's fp8 does: clipped, so that nothing becomes NaN."""
+    """Converts to a narrow float and back, as flax's fp8 does: clipped, so that nothing becomes NaN."""
     return jnp.clip(x / scale, -largest, largest).astype(dtype).astype(x.dtype) * scale
 
 
@@ -235,7 +235,7 @@ gradient_quantized.defvjp(lambda x, scale: (x, scale),
 
 
 def delayed_scaling(params, history, x, y):
-    """A training step of flax's Fp8DirectDotGeneralOp: scales come from the greatest values of the steps before."""
+    """Runs a training step of flax's Fp8DirectDotGeneralOp: scales come from the greatest values of earlier steps."""
     scales = [jnp.maximum(jnp.max(history[name]), 1e-3) / largest
               for name, largest in (("x", 448.0), ("w", 448.0), ("g", 57344.0))]
 
@@ -255,7 +255,7 @@ def delayed_scaling(params, history, x, y):
 
 class ComplexNumbers(unittest.TestCase):
     def test_bits(self):
-        """JAX has no such conversion; StableHLO has, between complex numbers."""
+        """Tests a conversion that StableHLO has between complex numbers and JAX has not."""
         values = (np.arange(12) + 1j * np.arange(12, 24)).astype(np.complex64).reshape(3, 2, 2)
         text = ("func.func public @main(%x: tensor<3x2x2xcomplex<f32>>)\n"
                 "    -> (tensor<3x2x2xcomplex<f32>>, tensor<3x2xcomplex<f64>>, tensor<3x2x2xcomplex<f32>>) {\n"
@@ -290,7 +290,7 @@ class Programs(unittest.TestCase):
                                                   preferred_element_type=jnp.float32),
                      a.astype(jnp.float8_e4m3fn), b.astype(jnp.float8_e5m2))
         i, j = self.RNG.integers(-8, 8, (9, 17)), self.RNG.integers(-8, 8, (17, 5))
-        narrow = i.astype(ml_dtypes.int4), j.astype(ml_dtypes.int4)  # which XLA does not compile for CPUs
+        narrow = i.astype(ml_dtypes.int4), j.astype(ml_dtypes.int4)  # XLA does not compile it for CPUs
         result, = Step(lower(lambda a, b: lax.dot(a, b, preferred_element_type=jnp.int32), *narrow))(*narrow)
         np.testing.assert_array_equal(result, i @ j)
         self.compare(lambda a, b: (a.astype(jnp.float32) * 0.1) @ b, i.astype(ml_dtypes.int4),

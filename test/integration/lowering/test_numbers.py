@@ -1,4 +1,4 @@
-"""Elementwise functions over the whole range of their types, compared with references of more digits.
+"""Compares elementwise functions over the whole range of their types with references of more digits.
 
     CGX_COMPILE=build/release/bin/cgx-compile python test_numbers.py
 """
@@ -13,12 +13,12 @@ import scipy.special
 import numbers_reference as reference
 from compiled import Step
 
-# What compiled code may be off in narrow types: they are computed in f32 and rounded once.
+# The permitted error of compiled code in narrow types, which are computed in f32 and rounded once.
 NARROW_ULPS = 0.51
 
 
 def program(functions, types, result):
-    """A step that applies each of the functions to the same arguments."""
+    """Returns a step that applies each of the functions to the same arguments."""
     names = [f"%x{i}" for i in range(len(types))]
     signature = ", ".join(f"{name}: {type}" for name, type in zip(names, types))
     lines = [f'  %r{i} = "{op}"({", ".join(names)}){attributes} : ({", ".join(types)}) -> {result}'
@@ -62,11 +62,11 @@ class Floats(unittest.TestCase):
 
     def test_gamma_functions_of_f64(self):
         x = reference.inputs("f64")
-        x = x[~(np.abs(x) > 1e15)]  # beyond, SciPy's lose digits
+        x = x[~(np.abs(x) > 1e15)]  # SciPy's functions lose digits beyond
         kind = f"tensor<{x.size}xf64>"
         results = Step(program([("chlo.lgamma", ""), ("chlo.digamma", "")], [kind], kind))(x)
         for result, function in zip(results, (reference.lgamma, reference.digamma)):
-            # Near poles below 0 the argument's last digit decides.
+            # The last digit of the argument matters near poles below 0.
             with np.errstate(all="ignore"):
                 expected, far = function(x), ~((x < -0.5) & (np.abs(x - np.rint(x)) < 1e-3))
             np.testing.assert_allclose(result[far], expected[far], rtol=2e-13, atol=1e-13)
@@ -102,8 +102,8 @@ class Floats(unittest.TestCase):
 
 
 class Formats(unittest.TestCase):
-    """reduce_precision gives what the format has: rounded to nearest even, too large ones infinite, subnormal
-    ones zero. A format without fraction has no NaN."""
+    """reduce_precision gives the values of the format: rounded to nearest even, overflow to infinity, subnormal numbers
+    to zero. A format without fraction has no NaN."""
 
     @staticmethod
     def reduced(x, exponent_bits, mantissa_bits):
@@ -111,8 +111,8 @@ class Formats(unittest.TestCase):
             fraction, exponent = np.frexp(x.astype(np.float64))
             bits = mantissa_bits + 1
             rounded = np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
-            if mantissa_bits == 0:  # halfway, the even exponent of those that are stored
-                below = exponent - 1  # 1.5 times two to this
+            if mantissa_bits == 0:  # halfway numbers round to the even stored exponent
+                below = exponent - 1  # the number is 1.5 times two to this power
                 rounded = np.where(np.abs(fraction) == 0.75,
                                    np.copysign(np.ldexp(1.0, below + (below + 127) % 2), x), rounded)
             bias = 2**(exponent_bits - 1) - 1
@@ -127,7 +127,7 @@ class Formats(unittest.TestCase):
 
     def test_formats(self):
         x = reference.inputs("f32")
-        x = x[~((x != 0) & (np.abs(x) < 2.0**-126))]  # subnormal ones are rounded as they are stored
+        x = x[~((x != 0) & (np.abs(x) < 2.0**-126))]  # subnormal results are rounded when they are stored
         formats = [(e, m) for e in (1, 2, 3, 4, 5, 8) for m in (0, 1, 2, 3, 7, 10, 23)]
         kind = f"tensor<{x.size}xf32>"
         functions = [("stablehlo.reduce_precision", f" {{exponent_bits = {e} : i32, mantissa_bits = {m} : i32}}")

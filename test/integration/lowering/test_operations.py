@@ -1,4 +1,4 @@
-"""What compiled functions compute, compared with JAX, operation by operation.
+"""Compares compiled functions with JAX, operation by operation.
 
     CGX_COMPILE=build/release/bin/cgx-compile python test_operations.py [NAME...]
 
@@ -19,7 +19,7 @@ from jax.experimental import io_callback
 from cases import CASES
 from compiled import CompileError, Step, compare_together, in_batches, lower
 
-# f32 functions are within a few units in the last place; sums differ by their order.
+# f32 functions are accurate to a few units in the last place; sums differ by their order.
 RELATIVE, ABSOLUTE = 2e-5, 4e-6
 NARROW = {"float16": 4e-3, "bfloat16": 1.6e-2}
 
@@ -37,16 +37,16 @@ def compare(test, results, expected):
             continue
         tolerance = NARROW.get(value.dtype.name, RELATIVE)
         finite = np.abs(value.astype(np.float64)[np.isfinite(value.astype(np.float32))])
-        finite = finite[finite > 0]  # padding says nothing about the rest
+        finite = finite[finite > 0]  # padding has no meaning for the rest
         scale = np.median(finite) if finite.size else 0.0
         np.testing.assert_allclose(result.astype(np.float64), value.astype(np.float64), rtol=tolerance,
                                    atol=ABSOLUTE * scale if tolerance == RELATIVE else tolerance * scale)
 
 
 class HalfPrecision(unittest.TestCase):
-    """Numbers of 16 bits are rounded after each operation, whatever shares a loop, and once at the end of a sum, on any
-    processor. A sum that is rounded after each addition stays at 256, however many ones are added in bf16, and at
-    2048 in f16. XLA on CPUs adds up blocks, some of them in 16 bits, so that its bits are no reference for sums."""
+    """16-bit numbers are rounded after each operation, even if operations share a loop, and once at the end of a sum,
+    on any processor. A sum that is rounded after each addition stays at 256, however many ones are added in bf16,
+    and at 2048 in f16. XLA on CPUs adds up blocks, some of them in 16 bits, so its bits are no reference for sums."""
 
     PROCESSORS = ["native", *(["x86-64", "x86-64-v3"] if platform.machine() == "x86_64" else [])]
 
@@ -59,7 +59,7 @@ class HalfPrecision(unittest.TestCase):
                     np.testing.assert_array_equal(result.view(np.uint16), np.asarray(value).view(np.uint16))
 
     def assert_rounded_once(self, function, *arguments):
-        """Of integers, all of whose sums f32 has exactly, in any order."""
+        """Tests sums of integers, which f32 represents exactly in any order."""
         exact = jax.jit(function)(*(x.astype(np.float32) for x in arguments))
         rounded = jax.tree.map(lambda x: np.asarray(x).astype(arguments[0].dtype), exact)
         self.assert_same_bits(function, rounded, *arguments)
@@ -102,13 +102,13 @@ class HalfPrecision(unittest.TestCase):
 
         def check(dtype):
             x, y = (np.random.default_rng(seed).normal(0, 2, (64, 33)).astype(dtype) for seed in (0, 1))
-            self.assert_same_bits(chain, chain(jnp.asarray(x), jnp.asarray(y)), x, y)  # not jitted: one after another
+            self.assert_same_bits(chain, chain(jnp.asarray(x), jnp.asarray(y)), x, y)  # not jitted, so one after the other
         self.for_each_type(check)
 
 
 class FloatingPointEnvironment(unittest.TestCase):
-    """Compiled steps compute with subnormal numbers, as IEEE 754 has it and unlike XLA on CPUs, which takes them
-    for zero; and they leave the modes of the thread as they were."""
+    """Compiled steps compute with subnormal numbers by IEEE 754, unlike XLA on CPUs, which flushes them to zero; and
+    they restore the modes of the thread."""
 
     def test_subnormal_numbers(self):
         tiny = np.float32(1e-40) * np.arange(1, 40, dtype=np.float32)
@@ -116,13 +116,13 @@ class FloatingPointEnvironment(unittest.TestCase):
         step = Step(lower(lambda x, a, b: (x * 0.5, jnp.sum(x), a @ b), tiny, wide, tall))
         half, total, product = step(tiny, wide, tall)
         np.testing.assert_array_equal(half, tiny * np.float32(0.5))
-        np.testing.assert_array_equal(total, np.sum(tiny))  # exact, as all are multiples of the least number
+        np.testing.assert_array_equal(total, np.sum(tiny))  # exact, because all are multiples of the least number
         np.testing.assert_allclose(product, np.full((20, 20), 3e-39), rtol=1e-5)
         self.assertGreater(np.float32(1e-40) * np.ones(1, np.float32)[0] / np.float32(2), 0)
 
 
 class Callbacks(unittest.TestCase):
-    """Calls of the host are dropped, with one warning, where no result needs them, and else refused."""
+    """Calls of the host are dropped with one warning if no result needs them, and otherwise rejected."""
 
     X = np.arange(12, dtype=np.float32).reshape(4, 3)
 

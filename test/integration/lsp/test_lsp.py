@@ -1,5 +1,5 @@
-"""An editor's session with cgx-lsp-server: it opens the step of an example and asks what is
-under the cursor, then breaks the step and is told where.
+"""Simulates an editor's session with cgx-lsp-server: it opens the step of an example and asks about the text under the
+cursor, then breaks the step and gets the error's place.
 
     test_lsp.py build/release/bin/cgx-lsp-server
 """
@@ -25,7 +25,7 @@ TAIL = """
 
 
 class Session:
-    """A server, and the messages to and from it: JSON behind a header with its length."""
+    """A server, and the messages to and from it: JSON after a header with its length."""
 
     def __init__(self, server):
         self.process = subprocess.Popen([server, "--log=error"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -51,7 +51,7 @@ class Session:
         self.send({"method": method, "params": parameters})
 
     def request(self, method, parameters):
-        """The result of a request; messages that come before it are notifications."""
+        """Returns the result of a request; messages that come before it are notifications."""
         self.last_id += 1
         self.send({"id": self.last_id, "method": method, "params": parameters})
         while (answer := self.receive()).get("id") != self.last_id:
@@ -81,13 +81,13 @@ class LspTest(unittest.TestCase):
         self.session.notify("initialized", {})
 
     def open(self, text):
-        """The diagnostics of a document that the editor opens."""
+        """Returns the diagnostics of a document that the editor opens."""
         self.session.notify("textDocument/didOpen", {"textDocument": {
             "uri": STEP.as_uri(), "languageId": "mlir", "version": 1, "text": text}})
         return self.session.wait_for("textDocument/publishDiagnostics")["diagnostics"]
 
     def at(self, text, pattern):
-        """The place of group 1 of the first match, as the protocol counts it."""
+        """Returns the place of group 1 of the first match, in the protocol's numbering."""
         found = re.search(pattern, text)
         start = text.rfind("\n", 0, found.start(1)) + 1
         return {"textDocument": {"uri": STEP.as_uri()},
@@ -108,7 +108,7 @@ class LspTest(unittest.TestCase):
         self.assertEqual(self.session.close(), 0)
 
     def completions(self, line):
-        """What may stand at the place of `|` in a line of a function."""
+        """Returns the completions at the place of `|` in a line of a function."""
         text = HEAD + line.replace("|", "") + TAIL
         self.open(text)
         place = {"line": HEAD.count("\n"), "character": line.index("|")}
@@ -148,11 +148,11 @@ class LspTest(unittest.TestCase):
         shown = self.hover(text, r"(cgx\.all_reduce)")
         self.assertIn(row, shown)
         raw, wire = (int(number) for number in re.search(re.escape(row) + r"(\d+) \| (\d+) \|", shown).groups())
-        self.assertEqual(raw, 64 * 4 * 4)  # two ranks: a half there, a half back
+        self.assertEqual(raw, 64 * 4 * 4)  # two ranks: each sends a half and returns a half
         self.assertLess(wire, raw / 5)
         self.assertIn("```mlir", shown)  # an example, from the reference
         self.assertNotIn("Syntax:", shown)
-        # At a clause, what it says of the layer; not the reference once more.
+        # On a clause, the text is about the layer, without the reference.
         self.assertIn(row, self.hover(text, r"(quantize<)"))
         self.assertNotIn("```mlir", self.hover(text, r"(quantize<)").split(row)[1])
         self.assertEqual(self.session.close(), 0)
@@ -170,7 +170,7 @@ class LspTest(unittest.TestCase):
         text = STEP.read_text()
         self.open(text)
         shown = self.hover(text, r"\b(stablehlo\.all_reduce)\b")
-        self.assertIn("replica_groups", shown)  # what MLIR's server says
+        self.assertIn("replica_groups", shown)  # the answer of MLIR's server
         self.assertRegex(shown, r"\| \S*params\S* \| gradient \| ")
         self.assertIn("identity", shown)
         self.assertEqual(self.session.close(), 0)
@@ -196,7 +196,7 @@ class LspTest(unittest.TestCase):
         self.assertEqual(self.session.close(), 0)
 
     def test_a_text_that_the_parser_would_not_survive_is_refused_and_the_next_one_read(self):
-        """Nested without end, or longer than an editor's text: the server says so, and goes on."""
+        """For a text that is nested without end, or longer than the limit, the server reports the error and continues."""
         deep = "func.func @f() attributes {a = " + "[" * 100000 + "]" * 100000 + "} { return }"
         for text, said in ((deep, "nested at most"), (STEP.read_text() + "//" + "x" * (65 << 20), "expected a text of at most 64 MiB, got 65 MiB")):
             with self.subTest(said):
@@ -205,7 +205,7 @@ class LspTest(unittest.TestCase):
         self.assertEqual(self.session.close(), 0)
 
     def test_what_is_no_file_of_bytecode_is_refused(self):
-        """A device without an end, and a folder: the request fails with the reason, and the session goes on."""
+        """For an endless device, and for a folder, the request fails with the reason, and the session continues."""
         for path in ("/dev/zero", str(ROOT)):
             with self.subTest(path):
                 self.session.last_id += 1

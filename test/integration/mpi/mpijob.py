@@ -1,4 +1,4 @@
-"""A command as ranks of one MPI job."""
+"""Runs a command as the ranks of one MPI job."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from harness import children
 
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-mca", "pml", "ob1", "-mca", "btl", "self,vader",
           "-mca", "mpi_yield_when_idle", "1",
-          # Where it looks for room to share its topology is at times a stack's: it crashes then.
+          # The place that it searches for space to share its topology may be a stack, which makes it crash.
           "-mca", "rtc_hwloc_vmhole", "none"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
 
 # Open MPI 4.1's mpirun can deadlock with itself (PMIx_server_finalize) or crash after a rank has left without
@@ -19,23 +19,23 @@ PATIENCE_WITH_MPIRUN = 5
 
 
 class MpiJob:
-    """Runs at once; `returncode` and `output` (of all ranks, both streams) are there after `wait`."""
+    """Starts a job at once. After `wait` it has `returncode` and `output` (of all ranks, both streams)."""
 
     def __init__(self, ranks, command, environment):
         self.ranks = ranks
         self.file = tempfile.TemporaryFile("w+")
-        # Open MPI's jobs of one user share a folder: one that ends removes it under another that starts.
+        # Open MPI's jobs of one user share a folder, which a job that ends would remove while another starts.
         self.folder = tempfile.TemporaryDirectory(prefix="mpijob")
         self.process = subprocess.Popen([*MPIRUN, "-mca", "orte_tmpdir_base", self.folder.name, "-np", str(ranks), *map(str, command)],
                                         stdout=self.file, stderr=subprocess.STDOUT, env=environment | {"TMPDIR": self.folder.name})
         self.returncode = None
 
     def pids(self):
-        """The processes of the ranks that have started and not ended."""
+        """Returns the processes of the ranks that have started and not ended."""
         return children(self.process.pid)
 
     def started(self, timeout=60):
-        """The processes of all ranks, in the order of the ranks."""
+        """Returns the processes of all ranks, in the order of the ranks."""
         deadline = time.monotonic() + timeout
         while len(ranks := self.pids()) < self.ranks:
             if time.monotonic() > deadline or self.process.poll() is not None:
@@ -51,7 +51,7 @@ class MpiJob:
     def wait(self, timeout=120):
         """Waits for the job to end. Raises subprocess.TimeoutExpired when a rank does not."""
         deadline = time.monotonic() + timeout
-        alone_since = None  # before the ranks have started, mpirun is alone for a reason
+        alone_since = None  # before the ranks have started, mpirun is alone legitimately
         while self.process.poll() is None:
             now = time.monotonic()
             if self.pids():
@@ -68,7 +68,7 @@ class MpiJob:
 
     def __del__(self):
         self.file.close()
-        with contextlib.suppress(OSError):  # a daemon that was killed may leave processes that still write there
+        with contextlib.suppress(OSError):  # the processes of a killed daemon may still write there
             self.folder.cleanup()
 
     def kill(self):

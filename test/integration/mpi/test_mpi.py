@@ -1,5 +1,5 @@
-"""The mpi transport, under mpirun on this host: the transports' own suites, the bits of other
-transports, and what happens when a rank dies, stops or runs something else."""
+"""Tests the mpi transport under mpirun on this host: the transports' own suites, equality with the bits of other
+transports, and ranks that die, stop or run another program."""
 
 import contextlib
 import json
@@ -18,7 +18,8 @@ from harness import CGX_RUN, RunTest
 from mpijob import MpiJob
 
 BINARIES = pathlib.Path(CGX_RUN).parent
-# Tests of TransportTest and the ranks that each needs. A failure ends MPI in its process: one mpirun each.
+# These are tests of TransportTest and their numbers of ranks. A failure ends MPI in its process, so each has an mpirun
+# of its own.
 TRANSPORT_TESTS = {
     "MessagesOfEverySizeArriveWhole": 3, "PiecesAreGatheredAndScattered": 2, "MessagesAreMatchedByTagNotByArrival": 2,
     "MessagesInTheMemoryOfGpusArriveWhole": 3, "EqualTagsKeepTheOrderOfPosting": 2, "SentBytesAreCountedWithoutHeaders": 2, "WhatARankSentBeforeItLeftArrives": 2,
@@ -30,7 +31,7 @@ TRANSPORT_FAILURES = {
     "ASilentRankIsNamedAfterTheTimeout": 3, "RanksThatWaitForEachOtherSaySo": 2,
     "ASizeForWhichThereIsNoMemoryFailsTheGatherOnEveryRank": 2,
 }
-# Tests of MpiFaultTest and the ranks that each needs.
+# These are tests of MpiFaultTest and their numbers of ranks.
 FORGERIES = {
     "AStartOfMpiThatHangsEndsAfterTheTimeout": 1, "AMessageOfThreeGibibytesFromAnotherStepIsAMismatch": 2,
     "WhatComesAfterAFailureDoesNotReachTheMemoryOfItsReceive": 2, "AFailureOfAKnownStatusKeepsIt": 2,
@@ -43,7 +44,7 @@ class MpiTest(RunTest):
         return MpiJob(ranks, command, environment or self.environment()).wait(timeout)
 
     def suite(self, binary, ranks, pattern, **environment):
-        """Runs tests of a suite as ranks of one job; all ranks must have passed all."""
+        """Runs tests of a suite as ranks of one job; all ranks must pass all of them."""
         result = self.mpi(ranks, BINARIES / binary, f"--gtest_filter={pattern}", "--gtest_color=no",
                           environment=self.environment(CGX_TEST_MPI=1, **environment))
         self.assertNotIn("FAILED", result.output)
@@ -57,7 +58,7 @@ class MpiTest(RunTest):
                 result = self.suite("TransportTest", ranks, f"*.{test}/Mpi")
                 self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
 
-    # An MPI that takes the memory of GPUs, and one that does not; here the processor is the GPU, and works late.
+    # One MPI takes GPU memory, and one does not. Here the processor stands for the GPU, and works late.
     def test_buffers_on_gpus(self):
         for takes in 0, 1:
             with self.subTest(takes):
@@ -72,10 +73,10 @@ class MpiTest(RunTest):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("expected CGX_MPI_GPU to be 0 or 1, got 'yes'", result.output)
 
-    # As two hosts: ranks 0 and 1, and the others.
+    # The ranks form two hosts: ranks 0 and 1, and the others.
     def test_messages_inside_of_hosts_and_between(self):
         for test, ranks in (TRANSPORT_TESTS | TRANSPORT_FAILURES).items():
-            # A rank that gives up while others still look for their hosts ends their joining instead.
+            # If a rank gives up while others still look for their hosts, it ends their joining instead.
             if test != "AFailureReachesAllRanksWithItsReason":
                 with self.subTest(test):
                     self.suite("TransportTest", ranks, f"*.{test}/ShmMpi")
@@ -86,7 +87,7 @@ class MpiTest(RunTest):
                 result = self.suite(suite, 4, f"{tests}/shmMpi*")
                 self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, 4))
 
-    # The first rank that ends with an error takes the others with it: not all say that they passed.
+    # The first rank that ends with an error ends the others too, so not all report that they passed.
     def test_failures(self):
         for test, ranks in TRANSPORT_FAILURES.items():
             with self.subTest(test):
@@ -187,11 +188,11 @@ class MpiTest(RunTest):
                 self.assertTrue(series[1]["variant"].startswith("MPI_"), series)
                 self.assertTrue(all(len(one["seconds"]) == 2 and min(one["seconds"]) > 0 for one in series))
                 libraries = libraries or len(series)
-                # Gloo has no reduce-scatter; where the build has no Gloo there is none of any.
+                # Gloo has no reduce-scatter, and the build may have no Gloo.
                 self.assertEqual(len(series), min(libraries, 2) if collective == "reduce-scatter" else libraries)
 
     def endless(self, *options):
-        """A job that trains until something happens to it, and the processes of its ranks."""
+        """Returns a job that trains until it is ended, and the processes of its ranks."""
         _, _, command = self.training("mpi", *options)
         command[command.index("--steps") + 1] = "1000000"
         job = MpiJob(4, command, self.environment())
@@ -209,7 +210,7 @@ class MpiTest(RunTest):
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("signal 9", job.output)
 
-    # mpirun ends the others as soon as one has given up, and what stands still in which collective that one may say no more.
+    # mpirun ends the others as soon as one has given up, so the one that would name the collective may not report it.
     def test_a_stopped_rank_is_named(self):
         job, ranks = self.endless("--timeout", 5)
         os.kill(ranks[1], signal.SIGSTOP)
@@ -218,7 +219,7 @@ class MpiTest(RunTest):
             while "did not answer" not in job.output and time.monotonic() < deadline:
                 time.sleep(0.1)
         finally:
-            with contextlib.suppress(ProcessLookupError):  # mpirun may have ended it
+            with contextlib.suppress(ProcessLookupError):  # mpirun may have ended it already
                 os.kill(ranks[1], signal.SIGKILL)
         job.wait(timeout=30)
         self.assertRegex(job.output, r"rank 1 did not answer for 5000 ms")

@@ -1,5 +1,5 @@
-"""The mpi transport under MPICH's mpirun, of a build that has Open MPI as well: the runtime loads what calls the one that started
-its ranks. What does not depend on the MPI is test_mpi.py's."""
+"""Tests the mpi transport under MPICH's mpirun, in a build that has Open MPI as well: the runtime loads the library for
+the MPI that started its ranks. Tests that do not depend on the MPI are in test_mpi.py."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ PATIENCE = int(os.environ.get("CGX_TEST_PATIENCE", 120))
 
 class MpichTest(RunTest):
     def mpirun(self, ranks, *command, **environment):
-        # UCX, over which Debian's MPICH goes, tells of each heartbeat that nobody waited for.
+        # UCX, which Debian's MPICH uses, prints a message about each heartbeat for which no receive was posted.
         return subprocess.run([MPIRUN, "-np", str(ranks), *map(str, command)], capture_output=True, text=True, timeout=PATIENCE,
                               env=self.environment(UCX_LOG_LEVEL="error", **environment), check=False)
 

@@ -1,4 +1,4 @@
-"""Overlap changes when ranks exchange, and no bit of what they compute. Standard library only."""
+"""Overlap changes when ranks exchange data, but no bit of their results. Standard library only."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import unittest
 
 CGX_OPT, CGX_RUN = os.environ["CGX_OPT"], os.environ["CGX_RUN"]
 EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples"
-# Steps, and bytes of a group that make several groups of the example's gradients.
+# Each entry has a number of steps, and a group size in bytes that splits the example's gradients into several groups.
 CASES = {"mlp-digits": (20, 65536), "transformer-lm": (2, 262144)}
 
 
@@ -25,7 +25,7 @@ class Overlap(unittest.TestCase):
         return path
 
     def run_step(self, example, step, transport, *options):
-        """The report of a short run."""
+        """Returns the report of a short run."""
         report = self.folder / "report.json"
         files = EXAMPLES / example
         result = subprocess.run(
@@ -72,7 +72,7 @@ class Overlap(unittest.TestCase):
                     self.assertEqual(report["loss"], reports["synchronous"]["loss"])
             waits = [(entry["wait_seconds_per_step"], entry["communication_seconds_per_step"])
                      for entry in reports["synchronous"]["collectives"]]
-            for wait, total in waits:  # nothing else happens meanwhile
+            for wait, total in waits:  # the step waits for the whole exchange
                 self.assertGreaterEqual(wait, total * 0.5)
 
 

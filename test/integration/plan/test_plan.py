@@ -1,4 +1,4 @@
-"""cgx-plan from outside: its files, tables and drawings, and its answers against an integer program."""
+"""Tests cgx-plan from outside: its files, tables and drawings, and its answers against an integer program."""
 
 import json
 import os
@@ -19,7 +19,8 @@ def quantize(bits, bucket=128):
 
 
 def make_profile(seed, layers, families=True):
-    """Layers of all sizes; the error of a codec falls with its bits, and layers differ in how much."""
+    """Returns a profile with layers of all sizes. The error of a codec falls with its bits, at a rate that differs
+    between layers."""
     rng = random.Random(seed)
     entries = []
     for i in range(layers):
@@ -94,7 +95,7 @@ class Plan(unittest.TestCase):
                         options={"mip_rel_gap": 0})
             self.assertTrue(best.success, best.message)
             self.assertTrue(plan["proven"])
-            # The integer program's own tolerances let it overstep by a part in a million.
+            # The integer program may exceed its bound by a part in a million.
             self.assertAlmostEqual(plan["planned"]["wire_bytes"] / best.fun, 1, delta=2e-6)
 
     def test_families_mix_in_one_plan(self):

@@ -1,4 +1,4 @@
-"""cgx.Codec: a codec as a value is the codec of its words. And what editors know of the functions that take one."""
+"""cgx.Codec as a value equals the codec of its text, and editors know the parameters of the functions that take one."""
 
 import ast
 import inspect
@@ -16,7 +16,7 @@ from cgx_core import compiler  # noqa: E402
 from cgx_core.codecs import FAMILIES, in_words  # noqa: E402
 
 Codec = cgx.Codec
-# Of the attributes that are made of another codec, and not in the table of families.
+# These attributes apply to any codec, so the table of families does not have them.
 AROUND = {"error_feedback", "error_feedback_decay", "back_codec", "delta", "samples"}
 STEP = """module attributes {cgx.num_ranks = 2 : i64} {
   func.func public @main(%g: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -29,7 +29,7 @@ STEP = """module attributes {cgx.num_ranks = 2 : i64} {
 
 
 def compiled(**options):
-    """The codec that the compiler takes of options."""
+    """Returns the codec that the compiler makes from options."""
     operand, = compiler.run(STEP, [compiler.pipeline("cgx-compress", options), "--cgx-emit-manifest"]).manifest["collectives"][0]["operands"]
     return operand["codec"]
 
@@ -68,7 +68,7 @@ class CodecTest(unittest.TestCase):
 
 
 def parameters_of(path, function):
-    """The names of the parameters of each function of that name in a file, in its order."""
+    """Returns the names of the parameters of each function of that name in a file, in order."""
     found = [node.args for node in ast.walk(ast.parse((SOURCE / "tools" / path).read_text()))
              if isinstance(node, ast.FunctionDef) and node.name == function]
     return [{each.arg for each in (*arguments.args, *arguments.kwonlyargs)} for arguments in found]

@@ -1,4 +1,4 @@
-"""cgx.toml: one file, read by cgx-run and by the packages."""
+"""Tests cgx.toml: one file, read by cgx-run and by the packages."""
 
 import builtins
 import os
@@ -60,7 +60,7 @@ class Config(unittest.TestCase):
         return done.stdout if code == 0 else done.stderr
 
     def given(self, text):
-        """What --print-config says of options that were given."""
+        """Returns the output of --print-config for these options."""
         return [line for line in text.splitlines() if not line.startswith("#")]
 
     def test_the_command_line_holds_over_the_file_and_what_is_printed_is_such_a_file(self):

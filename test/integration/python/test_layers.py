@@ -1,4 +1,4 @@
-"""What the runtime decides about a table of layers is what the compiler decides about a program with the same collectives."""
+"""For a table of layers the runtime decides like the compiler for a program with equal collectives."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ def quoted(name):
 
 
 def program_of(ranks, collectives):
-    """A step that does nothing but communicate."""
+    """Returns a step that only communicates."""
     lines, arguments, results, types = [], [], [], []
     everyone = f"#cgx.groups<[[{', '.join(map(str, range(ranks)))}]]>"
     for each in collectives:
@@ -73,7 +73,7 @@ def random_collective(chance, number, ranks):
     return layers.collective(number, kind, operands, **more)
 
 
-# How often an option is given, and what then.
+# Each option, with the probability that it is given, and its values.
 OPTIONS = {
     "bits": (.4, [1, 2, 3, 4, 8, 9, 0, "x", "4.5"]), "bucket": (.15, [32, 128, 1000, 0, -3]),
     "codec": (.3, ["quantize", "topk", "natural", "lowrank", "cast", "mxfp4", "sign", "ternary", "identity", "lossless", "foo", "gcomp",

@@ -1,4 +1,5 @@
-"""The wheel of native execution: `pip wheel tools/python/native` makes it, and `pip install cgx[native]` takes it with cgx's own."""
+"""Tests the wheel of native execution: `pip wheel tools/python/native` makes it, and `pip install cgx[native]` installs
+it with cgx's own."""
 
 import os
 import pathlib
@@ -14,7 +15,7 @@ EXAMPLE = SOURCE / "examples" / "mlp-digits"
 MOST_BYTES = 60_000_000
 OLDEST_GLIBC = (2, 34)
 PROGRAMS = ("cgx-compile", "cgx-run")
-# What every Linux has, and what the wheel cgx has; all else is in this one.
+# Every Linux, or the wheel cgx, has these libraries; all others are in this wheel.
 ALLOWED = re.compile(r"(lib(c|m|gcc_s|stdc\+\+|dl|rt|pthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+|libcgx_(runtime|cuda)\.so)$")
 RUNS_FROM_PYTHON = """
 import sys
@@ -49,7 +50,7 @@ class NativeWheelTest(unittest.TestCase):
                 raise unittest.SkipTest("pip found no package index")
             assert done.returncode == 0, done.stdout + done.stderr
         cls.wheel, = cls.folder.glob("cgx_native-*.whl")
-        # Nothing else is needed, and none of it of an index.
+        # The installation needs nothing else, and no package index.
         output(cls.bin / "pip", "install", "--no-index", "--find-links", cls.folder, "cgx[native]")
         cls.package, = (cls.folder / "venv" / "lib").glob("python*/site-packages/cgx_native")
 

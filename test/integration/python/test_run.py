@@ -1,4 +1,4 @@
-"""cgx.run: an exported step, trained from Python by cgx-run."""
+"""Tests cgx.run, which trains an exported step from Python with cgx-run."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""The wheel for other machines: `pip wheel .` makes one that needs nothing of theirs but a C library, and hides what is in it."""
+"""Tests the wheel for other machines: `pip wheel .` makes one that needs only their C library, and hides its symbols."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ import zipfile
 SOURCE, VERSION = pathlib.Path(os.environ["CGX_SOURCE"]), os.environ["CGX_VERSION"]
 MOST_BYTES = 60_000_000
 OLDEST_GLIBC = (2, 34)
-# What every Linux has, and what the wheel has itself.
+# Every Linux, or the wheel itself, has these libraries.
 ALLOWED = re.compile(r"(lib(c|m|gcc_s|dl|rt|pthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+|libcgx_\w+\.so|libhwy-\w+\.so.*)$")
 EXPORTS = {"libcgx_runtime.so": r"cgx_\w+", "libcgx_xla.so": r"cgx_\w+", "libcgx_cuda.so": r"cgx::cuda::.*|cgx_cuda_library",
            "libcgx_compiler.so": r"cgx_\w+|.*resolveTypeID.*"}
@@ -137,8 +137,8 @@ class SelfContainedTest(unittest.TestCase):
             with self.subTest(path=path.name):
                 for needed in re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", path)):
                     if path.name.startswith("libcgx_mpi") and needed.startswith("libmpi"):
-                        continue  # loaded when a job asks for it
-                    if path.parent.name != "cgx.libs":  # those of a distribution, taken along
+                        continue  # loaded when a job needs it
+                    if path.parent.name != "cgx.libs":  # bundled libraries of the distribution
                         self.assertRegex(needed, ALLOWED)
                 for version in re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "-V", path)):
                     self.assertLessEqual(tuple(map(int, version)), OLDEST_GLIBC)
@@ -166,7 +166,7 @@ class SelfContainedTest(unittest.TestCase):
         output(self.bin / "python", "-c", LOADED, env=self.environment, cwd=self.folder)
 
     def framework(self, module):
-        """A Python that has the framework, and an environment in which it finds the wheel's packages."""
+        """Returns a Python with the framework, and an environment in which it finds the wheel's packages."""
         python = os.environ.get("CGX_PYTHON", "")
         if not os.path.exists(python) or subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode:
             self.skipTest(f"no Python with {module}: tools/setup")

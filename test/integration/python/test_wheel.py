@@ -1,4 +1,5 @@
-"""`pip install .` in a clone gives packages that find their libraries without a path, made from the build that is tested."""
+"""Tests that `pip install .` in a clone gives packages that find their libraries without a path, made from the tested
+build."""
 
 import os
 import pathlib

@@ -11,19 +11,20 @@ import unittest
 
 CGX_RUN = os.environ["CGX_RUN"]
 FIXTURES = pathlib.Path(os.environ["CGX_RUN_FIXTURES"])
-# Seconds after which a run has hung, however busy the machine is.
+# The seconds after which a run counts as hung, however busy the machine is.
 PATIENCE = 300
 FEATURES, CLASSES, SAMPLES = 64, 16, 100
 FORMATS = {"F32": "f", "I32": "i", "U8": "B", "I64": "q", "F64": "d"}
 
 
 def children(parent):
-    """The processes that one has started and that have not ended: in the order in which they were, so ranks by number."""
+    """Returns the processes that `parent` has started and that have not ended, in the order of their start, so ranks
+    are in order."""
     found = []
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
             state, its_parent = stat.read_text().rpartition(")")[2].split()[:2]
-        except OSError:  # ended meanwhile
+        except OSError:  # it has ended meanwhile
             continue
         if int(its_parent) == parent and state not in "ZX":
             found.append(int(stat.parent.name))
@@ -31,8 +32,8 @@ def children(parent):
 
 
 def as_user(number):
-    """The beginning of a command of root's that another user runs: one who may look into every folder, wherever the tools and the
-    test's files are, and may write into none that is not open to all."""
+    """Returns the beginning of a command with which root runs another as a user who may read every folder, wherever the
+    tools and the test's files are, and may write only into those that are open to all."""
     capability = "+dac_read_search"
     return ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups", f"--inh-caps={capability}",
             f"--ambient-caps={capability}"]
@@ -49,7 +50,7 @@ def write_safetensors(path, tensors):
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(payload)]}
         data += payload
     text = json.dumps(header).encode()
-    # Replaced whole: ranks that a test has started already may be reading the file of before.
+    # The file is replaced as a whole, because ranks that a test has started may be reading the old one.
     written = pathlib.Path(f"{path}.new")
     written.write_bytes(struct.pack("<Q", len(text)) + text + data)
     written.replace(path)
@@ -76,7 +77,7 @@ def initial_state(ranks, weight=0.0):
 
 
 def samples(count=SAMPLES, label="U8"):
-    """Class c is a bump around feature 4c, in noise."""
+    """Returns samples in which class c is a bump around feature 4c, with noise."""
     rng = random.Random(20261120)
     labels = [rng.randrange(CLASSES) for _ in range(count)]
     x = [(1.0 if f // 4 == y else 0.0) + rng.gauss(0, 0.1) for y in labels for f in range(FEATURES)]
@@ -98,7 +99,7 @@ class RunTest(unittest.TestCase):
 
     @property
     def job(self):
-        """A name that no other test on this machine uses."""
+        """Returns a job name that no other test on this machine uses."""
         return f"test-{self.folder.name}"
 
     def expect_nothing_left(self):
@@ -112,7 +113,7 @@ class RunTest(unittest.TestCase):
         return command + [str(a) for a in arguments]
 
     def environment(self, **variables):
-        """This one, without what would make a rank of another job."""
+        """Returns this environment without the variables that would make the process a rank of another job."""
         keep = {k: v for k, v in os.environ.items()
                 if not k.startswith(("RANK", "WORLD_SIZE", "OMPI_", "PMI", "SLURM_", "MASTER_"))}
         return {**keep, **{k: str(v) for k, v in variables.items()}}

@@ -1,5 +1,5 @@
-"""A step written by hand, for any number of ranks: linear regression with momentum, and a learning rate that is
-state, and so an argument of the step; each step hands the next one `DECAY` times its own."""
+"""A step written by hand, for any number of ranks: linear regression with momentum. The learning rate is state, and so
+an argument of the step, which multiplies it by `DECAY` for the next."""
 
 import random
 
@@ -48,7 +48,7 @@ module @regression attributes {{cgx.mesh = #cgx.mesh<["data" = {ranks}]>, cgx.nu
 
 
 def write(folder, ranks, rate=RATE, decay=DECAY):
-    """(program, state, data), files in `folder`."""
+    """Writes (program, state, data) as files in `folder`, and returns them."""
     program, state, data = (folder / f"regression{ranks}.{end}" for end in
                             ("mlir", "state.safetensors", "data.safetensors"))
     program.write_text(STEP.format(ranks=ranks, members=", ".join(map(str, range(ranks))),

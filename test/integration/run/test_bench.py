@@ -1,4 +1,4 @@
-"""cgx-bench: that it measures what it says, not how fast."""
+"""Tests that cgx-bench measures what it claims to; its results are not compared."""
 
 import json
 import os
@@ -86,7 +86,7 @@ class Bench(RunTest):
         for row in rows:
             self.assertGreater(row["seconds"], 0)
             self.assertGreater(row["exact_seconds"], 0)
-        # A larger group is never faster, by the best algorithm of each.
+        # With the best algorithm of each, a larger group is never faster.
         times = [row["seconds"] for row in rows]
         self.assertEqual(times, sorted(times))
 
@@ -103,7 +103,8 @@ class Bench(RunTest):
             return [row["seconds"] for row in json.loads(prediction.read_text())["predictions"]]
 
         shared, own, many = seconds("--cores", 2), seconds(), seconds("--cores", 64)
-        # Eight ranks on two cores take twice as long as if each brought half a core; four are what was measured, and have to send.
+        # Eight ranks on two cores take twice as long as if each had half a core of its own. Four ranks were measured,
+        # and they have to send.
         self.assertGreater(shared[1], 1.5 * own[1])
         self.assertGreater(shared[0], own[0])
         self.assertLess(many[1], own[1])

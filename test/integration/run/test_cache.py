@@ -1,4 +1,4 @@
-"""Compiled steps that are kept for the next start."""
+"""Tests the cache of compiled steps."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ class Cache(RunTest):
         self.cache = self.folder / "cache"
 
     def compile(self, *options, name="step.so", step=STEP):
-        """The library that was made, and what was said."""
+        """Returns the library that was made, and the output."""
         out = self.folder / name
         result = subprocess.run([CGX_COMPILE, str(step), "-o", str(out), *options], capture_output=True, text=True,
                                 timeout=300, env={**os.environ, "CGX_CACHE_DIR": str(self.cache)}, check=False)
@@ -47,11 +47,11 @@ class Cache(RunTest):
         self.assertEqual(entry.stat().st_mtime_ns, written)
 
     def test_another_compiler_has_entries_of_its_own(self):
-        """Also where it is started by its name alone, which says nothing of where it lies."""
+        """Tests a compiler that was started by its name alone, which does not give its folder."""
         programs = self.folder / "bin"
         programs.mkdir()
         for times in (1, 2):
-            shutil.copy(CGX_COMPILE, programs / "cgx-compile")  # built again: a later time
+            shutil.copy(CGX_COMPILE, programs / "cgx-compile")  # a rebuilt compiler has a later time
             environment = {**os.environ, "CGX_CACHE_DIR": str(self.cache), "PATH": f"{programs}:{os.environ['PATH']}"}
             for _ in range(2):
                 subprocess.run(["cgx-compile", str(STEP), "-o", str(self.folder / "step.o")], env=environment, cwd=self.folder,

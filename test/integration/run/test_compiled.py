@@ -1,4 +1,4 @@
-"""cgx-run with the compiler: steps as JAX printed them, trained without Python."""
+"""Runs cgx-run with the compiler: steps as JAX printed them, trained without Python."""
 
 import array
 import json
@@ -12,7 +12,7 @@ from harness import CGX_RUN, RunTest, read_safetensors, write_safetensors
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
 CGX_OPT, CGX_COMPILE = os.environ["CGX_OPT"], os.environ["CGX_COMPILE"]
 COMPRESS = "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic"
-# One of each family, and of the variants of quantize.
+# The list has one codec of each family, and the variants of quantize.
 CODECS = ("quantize bits=4 rounding=random_shift scale=f32", "quantize bits=4 scaling=max_abs",
           "quantize bits=8 scaling=l2", "quantize bits=4 scaling=max_abs levels=exponential",
           "quantize bits=3 levels=learned", "ternary bucket=128", "sign error-feedback=f32",
@@ -21,11 +21,11 @@ CODECS = ("quantize bits=4 rounding=random_shift scale=f32", "quantize bits=4 sc
           "randk density=0.2 error-feedback=bf16", "threshold threshold=0.01 error-feedback=f32",
           "adaptive_threshold bucket=64 threshold=0.5 error-feedback=f32", "lowrank rank=2 error-feedback=f32", "lossless",
           "gcomp optimizer=momentum learning-rate=0.02")
-VARYING = ("threshold", "adaptive_threshold", "lossless", "gcomp")  # as long as the data make them
+VARYING = ("threshold", "adaptive_threshold", "lossless", "gcomp")  # their payloads vary with the data
 
 
 def without_codec_state(saved):
-    """What the step itself computes: a codec that a plan may choose keeps memory of its own beside it."""
+    """Returns the state of the step itself, without the memory that a plannable codec keeps beside it."""
     return {name: tensor for name, tensor in saved.items() if not name.startswith("cgx.codec_state/")}
 
 
@@ -58,7 +58,7 @@ class Compiled(RunTest):
         planned, state = self.run_example(program, "--plan", plan)
         self.assertNotEqual(state, exact)
         self.assertGreater(planned["totals"]["ratio"], 5)
-        # The same as a step that was compiled with the plan.
+        # The result equals that of a step that was compiled with the plan.
         self.tool(CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress=plan={plan}", "-o", program)
         compiled, same = self.run_example(program)
         self.assertEqual(compiled["totals"], planned["totals"])
@@ -74,7 +74,7 @@ class Compiled(RunTest):
             self.assertGreater(report["totals"]["ratio"], 1.1)
 
     def test_a_step_for_other_ranks_averages_over_those(self):
-        """Eight ranks, of which two each have the samples of one of four, take the step that those four take."""
+        """Eight ranks, of which two each have the samples of one of four, take the step of those four."""
         data, ranks = self.folder / "data.safetensors", 8
         tensors = read_safetensors(EXAMPLE / "train.safetensors")[0]
         half, whole = {}, {}
@@ -238,7 +238,7 @@ class Compiled(RunTest):
         result = self.tool(CGX_RUN, EXAMPLE / "step.mlir", *resume[2:])
         self.assertIn("was saved by another program", result.stderr)
         self.assertIn("the codecs of this one remember nothing", result.stderr)
-        # Without --resume its tensors are a start like any other.
+        # Without --resume its tensors are the state of a new run.
         _, forgetful = self.run_example(program, "--seed", 5, "--shuffle", "--first-step", 12, name="forgetful",
                                         steps=8, state=first)
         self.assertNotEqual(forgetful, whole)
@@ -260,7 +260,7 @@ class Compiled(RunTest):
         said, kept = go_on("grouped", "--resume", first)
         self.assertIn("codecs go on with 3 of 6 memories, and begin anew: residual.result of 'params/dense", said)
         self.assertNotEqual(kept, go_on("grouped", "--state", first, "--first-step", 12)[1])
-        # Partial sums around a ring are no rank's own gradient.
+        # The partial sums of a ring belong to no single rank's gradient.
         said, _ = go_on("ring", "--resume", first)
         self.assertRegex(said, "codecs go on with \\d of \\d memories|remember nothing")
 

@@ -1,4 +1,4 @@
-"""cgx-run --compress: one command from an exported step to compressed training."""
+"""Tests cgx-run --compress: one command from an exported step to compressed training."""
 
 import json
 import os
@@ -67,7 +67,7 @@ class Compress(RunTest):
             error = self.run_step(EXAMPLE / "step.mlir", "--compress", options, code=1)
             self.assertIn(text, error)
             self.assertIn(f'by --compress "{options}"', error)
-            self.assertNotIn("failed to add", error)  # MLIR's words for the same
+            self.assertNotIn("failed to add", error)  # MLIR's wording of this error
 
 
 if __name__ == "__main__":

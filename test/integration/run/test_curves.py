@@ -1,4 +1,4 @@
-"""cgx-curves: tables and drawings of reports."""
+"""Tests cgx-curves: tables and drawings of reports."""
 
 import json
 import os
@@ -74,7 +74,7 @@ class Curves(RunTest):
             self.assertLess(float(text.get("y")), height)
         self.assertIn("training loss, mean of 2 steps", [text.text for text in picture.iter(f"{SVG}text")])
 
-    # What matplotlib is asked for, in its place: tests run where it is not.
+    # This module takes the place of matplotlib and records the calls, because tests run where it is not installed.
     MATPLOTLIB = """
 import json
 asked = []

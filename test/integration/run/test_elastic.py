@@ -1,4 +1,4 @@
-"""cgx-run --elastic: ranks that die or join do not end a job of local steps."""
+"""Tests cgx-run --elastic: ranks that die or join do not end a job with local steps."""
 
 import itertools
 import json
@@ -17,8 +17,8 @@ EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
 EVERY = 10
 PATIENCE = int(os.environ.get("CGX_TEST_PATIENCE", 120))
 
-# Two parameters that go by a rank's own sample, and state of the inner optimizer that adds samples up. Samples are multiples of
-# 12, so that means of 1 to 4 ranks are whole numbers, and nothing is ever rounded or forgotten.
+# Two parameters follow a rank's own sample, and state of the inner optimizer adds samples up. Samples are multiples of
+# 12, so that means of 1 to 4 ranks are whole numbers, and no rounding hides an error.
 STEP = """
 #g = #cgx.groups<[[%(group)s]]>
 module attributes {cgx.mesh = #cgx.mesh<["data" = %(ranks)d]>, cgx.num_ranks = %(ranks)d : i64} {
@@ -47,7 +47,8 @@ WIDTHS = {"v": 2, "w": 4}
 
 
 class OfRanks:
-    """Plain averaging, with ranks that leave: anchors, the ranks' own values and state of the inner optimizer as whole numbers."""
+    """A model of plain averaging with ranks that leave: anchors, the ranks' own values and state of the inner optimizer
+    as whole numbers."""
 
     def __init__(self, ranks, every, turns, overlaps):
         self.every, self.turns, self.overlaps = every, turns, overlaps
@@ -86,7 +87,7 @@ class Elastic(RunTest):
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**self.environment(), "TMPDIR": str(self.folder)})
 
     def wait_for(self, job, step):
-        """Until the job has done so many steps."""
+        """Waits until the job has done so many steps."""
         deadline = time.monotonic() + PATIENCE
         while not self.metrics.exists() or self.steps_done() < step:
             self.assertLess(time.monotonic(), deadline)
@@ -98,7 +99,7 @@ class Elastic(RunTest):
         for line in reversed(lines):
             try:
                 return json.loads(line)["step"]
-            except (json.JSONDecodeError, KeyError):  # the last one as it is written
+            except (json.JSONDecodeError, KeyError):  # the last record is still being written
                 continue
         return -1
 
@@ -113,7 +114,8 @@ class Elastic(RunTest):
         return json.loads(self.report.read_text())["memberships"]
 
     def reference(self, parts, steps):
-        """What a run saves that goes on with other ranks by hand: (ranks, first step) after one another."""
+        """Returns the saved state of a run that continues with other ranks by hand: (ranks, first step), one after the
+        other."""
         save = None
         for (ranks, _), end in zip(parts, [first for _, first in parts[1:]] + [steps]):
             begin = ("--resume", save) if save else ("--state", EXAMPLE / "state.safetensors")
@@ -138,7 +140,7 @@ class Elastic(RunTest):
                 self.assertEqual(second["first_step"] % EVERY, 0)
                 self.assertGreaterEqual(second["first_step"] + 2 * EVERY, 200)
                 self.assertEqual(saved.read_bytes(), self.reference([(4, 0), (3, second["first_step"])], 4000))
-                # Steps that were done again stand there once.
+                # Steps that were repeated are recorded once.
                 self.assertEqual([json.loads(line)["step"] for line in self.metrics.read_text().splitlines()], list(range(4000)))
 
     def test_any_rank_may_die_again_and_again(self):
@@ -152,7 +154,7 @@ class Elastic(RunTest):
         self.assertEqual([each["ranks"] for each in self.memberships()], [4, 3, 2, 1])
 
     def memberships_said(self, job, words="going on from step"):
-        """Reads standard error as far as the next word of another membership."""
+        """Reads standard error up to the next message about another membership."""
         while line := job.stderr.readline():
             if words in line:
                 return line
@@ -163,7 +165,7 @@ class Elastic(RunTest):
         target.write_text("keep")
         job = self.start(2)
         link = self.folder / f"cgx-run-{job.pid}.membership-2.safetensors"
-        link.symlink_to(target)  # a name that anybody can tell
+        link.symlink_to(target)  # a name that anyone can guess
         self.wait_for(job, 100)
         os.kill(children(job.pid)[1], signal.SIGKILL)
         self.assertIn("going on from step", self.memberships_said(job))
@@ -196,17 +198,17 @@ class Elastic(RunTest):
                                 text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**self.environment(), "TMPDIR": str(self.folder)})
 
     def stop_behind_a_change(self, job):
-        """Ends a job some steps behind the next membership, as a signal does: what it said of the change."""
+        """Ends a job with a signal a few steps after the next membership, and returns its message about the change."""
         said = self.memberships_said(job)
         self.wait_for(job, int(re.search(r"from step (\d+)", said)[1]) + 3 * EVERY)
         job.send_signal(signal.SIGTERM)
         _, error = job.communicate(timeout=PATIENCE)
-        self.assertIn(job.returncode, (0, 3), error)  # 0: all steps were done before
+        self.assertIn(job.returncode, (0, 3), error)  # 0: all steps had been done before
         self.expect_nothing_left()
         return said
 
     def test_ranks_leave_where_fragments_take_turns_and_outer_steps_overlap(self):
-        # What is on its way, and what ranks have done meanwhile, goes on with those that are left.
+        # Exchanges in transit, and the work of the ranks meanwhile, continue with the remaining ranks.
         ranks = 4
         for options, turns, overlaps, dead, transport in (
                 (f"every={EVERY} fragments=2", {"v": EVERY, "w": EVERY // 2}, False, 3, "shm"),
@@ -228,7 +230,7 @@ class Elastic(RunTest):
                     moved |= {part for part in WIDTHS if any(wanted.anchor[part])}
                 self.assertEqual(moved, set(WIDTHS), "nothing was exchanged")
                 wanted.keep(left)
-                begin = -(-ranks * cut // len(left)) - cut  # the first whole batch of samples that nobody took
+                begin = -(-ranks * cut // len(left)) - cut  # the first whole batch of unused samples
                 for step in range(cut, int(metadata["cgx.steps"])):
                     wanted.advance(self.rows[len(left) * (step + begin):len(left) * (step + begin + 1)], step)
                 got = {name: list(struct.unpack(f"<{len(data) // 4}f", data)) for name, (dtype, _, data) in tensors.items() if dtype == "F32"}
@@ -278,7 +280,7 @@ class Elastic(RunTest):
             return result.stderr
         self.assertIn("--elastic requires --local-steps", refuse([CGX_RUN, EXAMPLE / "step.mlir", "--elastic", "2"]))
         self.assertIn("--transport shm, tcp or shm+tcp with --elastic, got inproc", refuse(self.command(2, transport="inproc")))
-        # Ranks of several hosts, by the variables of a launcher and by --rank.
+        # Ranks of several hosts are marked by a launcher's variables, or by --rank.
         member = [part for part in self.command(2) if part not in ("--ranks", "2")]
         for error, launcher in ((refuse(member, self.environment(RANK=0, WORLD_SIZE=2, MASTER_PORT=1)), "RANK"),
                                 (refuse([*self.command(2, transport="tcp"), "--rank", "0"]), "--rank")):

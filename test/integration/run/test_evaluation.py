@@ -1,4 +1,4 @@
-"""cgx-run --eval with values of arguments: --set where both programs have them, --eval-set where they differ."""
+"""Tests cgx-run --eval with values of arguments: --set where both programs have them, --eval-set where they differ."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ REDUCE = """
     %loss = cgx.all_reduce mean(%scaled) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
         layers = [#cgx.layer<"loss", other>]} : tensor<f32>
 """
-# w' = w - scale, and the loss is the sum of w times scale.
+# The step is w' = w - scale, and the loss is the sum of w times scale.
 TRAIN = HEAD + """
       -> (tensor<4xf32> {cgx.name = "result[0]['params']['w']", cgx.feeds = 0 : i64, cgx.sharding = #cgx.sharding<[[]]>,
                          cgx.global_type = tensor<4xf32>}, tensor<f32> {cgx.name = "result[1]['loss']"}) {
@@ -52,7 +52,7 @@ class Evaluation(RunTest):
         write_safetensors(self.batches, {"x": tensor("F32", [5, WIDTH], [0.0] * 5 * WIDTH)})
 
     def evaluate(self, *options, code=0):
-        """The losses of the evaluation after each of two steps, or what was said."""
+        """Returns the losses of the evaluation after each of two steps, or the error."""
         result = subprocess.run(
             [CGX_RUN, *map(str, (self.program, "--ranks", 2, "--transport", "inproc", "--state", self.first, "--data", self.batches,
                                  "--steps", 2, "--eval", self.evaluation, "--eval-data", self.batches, "--eval-every", 1,

@@ -1,4 +1,4 @@
-"""Ranks that die, diverge or are told to stop: a message, in time, and nothing left behind."""
+"""Tests ranks that die, diverge or get a signal: the error arrives in time, and nothing is left behind."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ TIMEOUT = 5
 
 class Faults(RunTest):
     def start(self, *arguments, **variables):
-        """A run that has begun its steps, and its ranks."""
+        """Returns a run that has begun its steps, and its ranks."""
         process = subprocess.Popen(
             self.command("train4.so", *(() if "--steps" in arguments else ("--steps", 100000)), "--repeat", "--timeout", TIMEOUT, "--log-every", 1,
                          *arguments, state=self.state()),
@@ -30,7 +30,7 @@ class Faults(RunTest):
         return process, ranks
 
     def finish(self, process, ranks):
-        _, error = process.communicate(timeout=10 * TIMEOUT)  # which is promised within one
+        _, error = process.communicate(timeout=10 * TIMEOUT)  # the promise is one timeout
         for rank in ranks:
             self.assertFalse(pathlib.Path(f"/proc/{rank}").exists(), f"process {rank} outlived its parent")
         return error
@@ -69,7 +69,7 @@ class Faults(RunTest):
 
     def test_a_rank_that_is_stopped_when_the_others_have_ended_is_not_waited_for(self):
         process, ranks = self.start("--steps", 3000, "--trace", self.folder / "trace.json", FIXTURE_SLEEP_MS=0)
-        process.send_signal(signal.SIGSTOP)  # so that ranks wait for it with what they tell, which fills their pipes
+        process.send_signal(signal.SIGSTOP)  # so that ranks wait for it with their messages, which fill their pipes
         next(line for line in process.stderr if " 3000/3000" in line)
         self.await_rest(ranks)
         os.kill(ranks[2], signal.SIGSTOP)
@@ -82,7 +82,7 @@ class Faults(RunTest):
 
     @staticmethod
     def await_rest(processes):
-        """Until none of them computes."""
+        """Waits until none of the processes computes."""
         def used():
             return [pathlib.Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()[11:13] for one in processes]
         before = None
@@ -109,7 +109,7 @@ class Faults(RunTest):
     def test_a_parent_that_is_killed_leaves_no_temporary_files(self):
         for transport in ("shm", "tcp", "shm+tcp"):
             process, ranks = self.start("--transport", transport, TMPDIR=self.temporary)
-            self.assertEqual(os.listdir(self.temporary), [], transport)  # so that nothing is to be tidied up
+            self.assertEqual(os.listdir(self.temporary), [], transport)  # so that nothing needs cleaning up
             process.kill()
             self.expect_end(process, ranks)
             self.assertEqual(os.listdir(self.temporary), [], transport)
@@ -122,7 +122,8 @@ class Faults(RunTest):
         while not (ranks := children(process.pid)) and process.poll() is None:
             pass
         for rank in ranks:
-            with contextlib.suppress(ProcessLookupError):  # it has met the others and trained, on a busy machine
+            # It was connected to the others and had trained, on a busy machine.
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(rank, signal.SIGKILL)
         process.communicate(timeout=60)
         self.assertEqual(os.listdir(self.temporary), [])
@@ -134,8 +135,8 @@ class Faults(RunTest):
         return folder
 
     def expect_end(self, process, ranks):
-        """Of the ranks of a process that was killed."""
-        process.communicate(timeout=60)  # their standard error is its own
+        """Waits for the end of the ranks of a process that was killed."""
+        process.communicate(timeout=60)  # the ranks share its standard error
         deadline = time.monotonic() + 10 * TIMEOUT
         while time.monotonic() < deadline and any(self.is_running(rank) for rank in ranks):
             time.sleep(0.1)
@@ -189,7 +190,7 @@ class Faults(RunTest):
             self.command("train4.so", "--steps", 60, "--repeat", state=self.state(), job=False),
             env=self.environment(RANK=rank, WORLD_SIZE=4, MASTER_PORT=self.job, FIXTURE_SLEEP_MS=20),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
-        # In the wire's format, and before rank 1 has finished.
+        # The message has the wire's format, and comes before rank 1 has finished.
         forge = """if True:
             import json, os, socket, sys, time
             os.setuid(65534)
@@ -237,7 +238,7 @@ class Faults(RunTest):
             other.stdin.close()
 
     def test_runs_that_are_given_one_name_have_memory_of_their_own(self):
-        """Else ranks of one could join those of the other when both start at once."""
+        """Without this, ranks of one run could join those of another that starts at the same time."""
         runs, segments = [self.start(), self.start()], []
         for _, ranks in runs:
             maps = pathlib.Path(f"/proc/{ranks[0]}/maps").read_text()
@@ -263,7 +264,8 @@ class Faults(RunTest):
             self.assertNotIn("another user", result.stderr)
 
     def diverge(self, step, *arguments):
-        """The message of a run of 3000 steps whose ranks 0, 1 and 2, 3 differ from `step` on, which saves."""
+        """Returns the message of a run of 3000 steps with --save, in which ranks 0, 1 differ from ranks 2, 3 from
+        `step` on."""
         return self.refuse("train4.so", "--steps", 3000, "--repeat", "--save", self.folder / "saved.safetensors",
                            "--report", self.folder / "report.json", *arguments, state=self.state(),
                            environment=self.environment(FIXTURE_DIVERGE=step))
@@ -276,7 +278,7 @@ class Faults(RunTest):
             self.expect_nothing_left()
 
     def test_ranks_that_diverge_later_are_found_out_before_twice_as_many_steps(self):
-        # Checked after 1, 2, 4, ..., 1024 steps, 2048 and 3000.
+        # Ranks compare their state after 1, 2, 4, ..., 1024 steps, 2048 and 3000.
         for step, found in ((5, 8), (1500, 2048), (2500, 3000)):
             self.assertIn(f"({found} of 3000 steps done)", self.diverge(step))
 

@@ -1,4 +1,5 @@
-"""A folder of checkpoints is one run's: whatever happens to it, no run loses what it wrote, nor what another did."""
+"""A folder of checkpoints belongs to one run: whatever happens to it, no run loses its own checkpoints or those of
+another."""
 
 import os
 import random
@@ -33,7 +34,7 @@ class Folders(RunTest):
         return self.checkpoints / f"step-{step:012}.safetensors"
 
     def contents(self, folder=None):
-        """All files by name, links by where they lead."""
+        """Returns all files by name, and links by their targets."""
         return {p.name: os.readlink(p) if p.is_symlink() else p.read_bytes() for p in (folder or self.checkpoints).iterdir()}
 
     def damage(self, path):
@@ -144,8 +145,8 @@ class Folders(RunTest):
         self.assertEqual((self.checkpoints / "best.safetensors").read_text(), "mine")
 
     def test_random_histories(self):
-        """Of any runs in one folder: one that succeeds has its last step there and --resume goes on from it; none removes or changes
-        what another run wrote; one that is refused changes nothing."""
+        """Random runs use one folder. A run that succeeds has its last step there, and --resume continues from it; none
+        removes or changes the files of another; a rejected run changes nothing."""
         seed = int(os.environ.get("CGX_TEST_SEED", random.randrange(1 << 30)))
         rng = random.Random(seed)
         for history in range(HISTORIES):

@@ -1,4 +1,4 @@
-"""Gradients whose bits the optimizer would lose are not sent, and training does not see it."""
+"""gcomp does not send gradient bits that the optimizer would lose, and training does not change."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from harness import CGX_RUN, RunTest, read_safetensors
 
 EXAMPLES = pathlib.Path(os.environ["CGX_EXAMPLES"])
 CGX_OPT, CGX_COMPILE = os.environ["CGX_OPT"], os.environ["CGX_COMPILE"]
-# The constants of the examples' train.py.
+# These are the constants of the examples' train.py.
 OPTIMIZERS = {
     "mlp-digits": "optimizer=momentum learning-rate=0.02 momentum=0.9",
     "verse-cnn": "optimizer=adam learning-rate=2e-3",
@@ -42,7 +42,7 @@ class Examples(GcompRun):
         return json.loads(report.read_text()), read_safetensors(save)[0]
 
     def loss_of(self, example, name):
-        """On the validation data."""
+        """Returns the loss on the validation data."""
         report = self.folder / "eval.json"
         self.tool(CGX_RUN, EXAMPLES / example / "eval.mlir", "--quiet", "--state", self.folder / f"{name}.safetensors",
                   "--data", EXAMPLES / example / "validation.safetensors", "--report", report)
@@ -58,7 +58,7 @@ class Examples(GcompRun):
                     self.assertAlmostEqual(of("gcomp") / of("exact"), 1, delta=0.01)
                 families = {layer["codec"]["family"] for layer in report["layers"]}
                 self.assertEqual(families, {"gcomp", "identity"})
-                # At the beginning gradients are large, and the learning rate is warming up.
+                # At first gradients are large, and the learning rate is warming up.
                 self.assertGreater(report["totals"]["ratio"], 1.25)
 
     def test_text_library_transports_and_overlap_give_the_same_bits(self):
@@ -102,10 +102,10 @@ class Examples(GcompRun):
 
 
 class LearningRate(GcompRun):
-    """Of the hand-written step, whose learning rate is an argument."""
+    """Runs the hand-written step, whose learning rate is an argument."""
 
     def train(self, options="", name="run", steps=8, resume=None, code=0, **constants):
-        """(report, state), or what the tool said if it ends with another code."""
+        """Returns (report, state), or the tool's output if it ends with another code."""
         step, state, data = regression.write(self.folder, ranks=3, **constants)
         program, save, report = (self.folder / f"{name}.{end}" for end in ("cgx.mlir", "safetensors", "json"))
         self.tool(CGX_OPT, step, f"--cgx-compress=codec=gcomp optimizer=momentum {options}", "-o", program)

@@ -1,4 +1,6 @@
-"""Collectives on a grid of replicas and partitions: who is in a group, at which position, and what others have.
+"""Tests collectives on a grid of replicas and partitions: the ranks of a group, their positions, and the values of the
+others. Each rank compares its result with StableHLO's specification, and the step returns the largest difference on
+any rank.
 
 Each rank compares what it receives with what StableHLO's specification says, and the step returns the largest
 difference on any rank."""
@@ -61,7 +63,7 @@ def held(rank):
 
 class Groups(RunTest):
     def check(self, op, attributes, groups, expected, region=""):
-        """`expected` has what each rank receives."""
+        """Checks a collective; `expected` has the result of each rank."""
         size = len(expected[0])
         shape = f"{len(groups)}x{len(groups[0])}"
         text = PROLOGUE + (f'  %y = "stablehlo.{op}"(%x) <{{{attributes}, replica_groups = dense<{groups}> : tensor<{shape}xi64>}}> '
@@ -96,7 +98,7 @@ class Groups(RunTest):
     def test_collective_broadcast(self):
         nothing = [0.0] * 4
         self.check("collective_broadcast", CHANNEL, [[1, 0]], [held(1), held(1), held(3), held(3)])
-        # Who is in no group has zeros.
+        # Ranks in no group have zeros.
         self.check("collective_broadcast", CHANNEL, [[1]], [nothing, held(1), nothing, held(3)])
         self.check("collective_broadcast", "channel_handle = #stablehlo.channel_handle<handle = 0, type = 0>", [[1]],
                    [nothing, nothing, held(2), held(3)])

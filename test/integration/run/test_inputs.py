@@ -1,4 +1,4 @@
-"""Every kind of input that does not fit is one clear error and a non-zero exit."""
+"""Each kind of input that does not fit gives one clear error and a non-zero exit status."""
 
 import os
 import pathlib
@@ -63,7 +63,7 @@ class Inputs(RunTest):
         self.assertIn("expected a regular file", self.refuse("train4.so", "--steps", 1, state=self.folder))
 
     def test_a_pipe_that_nobody_writes_to_is_refused(self):
-        """As any input, and in a folder of them: opening it must not wait."""
+        """A pipe without a writer, as an input or in a folder of inputs, must not make the open wait."""
         folder = self.folder / "folder"
         folder.mkdir()
         pipe = folder / "step-000000000009.safetensors"
@@ -182,11 +182,11 @@ class Inputs(RunTest):
             self.assertIn(said, result.stderr)
 
     def test_an_option_without_a_value_is_not_one_that_was_not_given(self):
-        """As where a variable of the shell is not set."""
+        """The value is empty where a shell variable is not set."""
         for option in ("--save", "--report", "--resume", "--metrics", "--state", "--job", "--rendezvous", "--set", "--feed", "--eval"):
             self.assertIn(f"{option}: expected a value, got ''", self.refuse("train1.so", option, "", code=2, job=False))
             self.refuse("train1.so", option + "=", code=2)
-        # But of a list of options, which may be empty.
+        # An empty list of options is permitted.
         self.assertIn("expected the text of a step with --compress", self.refuse("train1.so", "--compress", "", state=self.state(1)))
 
     def test_help_has_examples(self):

@@ -1,4 +1,4 @@
-"""cgx-run --local-steps: ranks that train by themselves and meet every so many steps."""
+"""Tests cgx-run --local-steps: ranks train by themselves and synchronize after every so many steps."""
 
 import json
 import os
@@ -13,7 +13,8 @@ from harness import CGX_RUN, RunTest, read_safetensors, tensor, write_safetensor
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
 WIDTH = 4
 
-# w' = w - m' / 2 with m' = m / 2 + mean(w - x), x of each rank its own; numbers of few bits, so that nothing is rounded.
+# The step is w' = w - m' / 2 with m' = m / 2 + mean(w - x), where each rank has its own x; numbers have few bits, so
+# that nothing is rounded.
 STEP = """
 #g = #cgx.groups<[[%(group)s]]>
 module attributes {cgx.mesh = #cgx.mesh<["data" = %(ranks)d]>, cgx.num_ranks = %(ranks)d : i64} {
@@ -43,8 +44,9 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = %(ranks)d]>, cgx.num_ranks = %
 """
 
 
-# Two islands of two ranks: w has a row on each rank of an island, b is whole on all. Both go half of the way to the mean of
-# the ranks that train together; sums, means, and groups across islands in another order than the mesh's.
+# There are two islands of two ranks: w has a row on each rank of an island, b is whole on all. Both move half of the
+# way to the mean of the ranks that train together. The step has sums, means, and groups across islands in another order
+# than the mesh's.
 ISLANDS = """
 #within = #cgx.groups<[[0, 1], [2, 3]]>
 #across = #cgx.groups<[[2, 0], [3, 1]]>
@@ -78,8 +80,8 @@ module attributes {cgx.mesh = #cgx.mesh<["replica" = 2, "shard" = 2]>, cgx.num_r
 """
 
 
-# Three parameters of 4, 2 and 1 elements: each goes half of the way to its own number, which is x's first element times
-# its factor.
+# The parameters have 4, 2 and 1 elements. Each moves half of the way to its own number, which is x's first element
+# times its factor.
 PARTS = {"a": (4, 1), "b": (2, 2), "c": (1, -1)}
 
 
@@ -116,7 +118,8 @@ module attributes {{cgx.mesh = #cgx.mesh<["data" = {ranks}]>, cgx.num_ranks = {r
 
 
 def model_of_parts(xs, ranks, steps, every, turns, overlaps=False):
-    """Anchors and the ranks' own values, of one element of each part, as fractions; `turns` of each part."""
+    """Returns anchors and the ranks' own values, one element per part, as fractions. `turns` is the outer step of each
+    part."""
     anchor, own = {part: Fraction(1) for part in PARTS}, {part: [Fraction(1)] * ranks for part in PARTS}
     for step in range(steps):
         for part, (_, factor) in PARTS.items():
@@ -132,7 +135,7 @@ def model_of_parts(xs, ranks, steps, every, turns, overlaps=False):
 
 
 def model(xs, ranks, steps, every, rule, rate, beta, overlaps=False):
-    """The anchor, the ranks' own parameters and momenta, and the outer momentum, as fractions."""
+    """Returns the anchor, the ranks' own parameters and momenta, and the outer momentum, as fractions."""
     anchor, outer = [Fraction(1)] * WIDTH, [Fraction(0)] * WIDTH
     own, momentum = [list(anchor) for _ in range(ranks)], [[Fraction(0)] * WIDTH for _ in range(ranks)]
     for step in range(steps):
@@ -153,7 +156,8 @@ def model(xs, ranks, steps, every, rule, rate, beta, overlaps=False):
 
 
 class OfMembers:
-    """Nesterov, lr and momentum 1/2, with ranks that come and go: the state of the model above, advanced step by step."""
+    """A model of Nesterov with lr and momentum 1/2 and ranks that come and go: the state of the model above, advanced
+    step by step."""
 
     def __init__(self, ranks):
         self.anchor, self.outer = [Fraction(1)] * WIDTH, [Fraction(0)] * WIDTH
@@ -228,7 +232,8 @@ class LocalSteps(RunTest):
         write_safetensors(self.first, {f"state['params']['{name}']": tensor("F32", [WIDTH], [1.0] * WIDTH) for name in "bw"})
 
     def expect_islands(self, saved, steps, every, turns=None, overlaps=False):
-        """Of b and w alike, but for their turns; `turns` of each, the last step of `every` if not given."""
+        """Checks b and w, which differ only in their turns: the outer step of each, by default the last step of
+        `every`."""
         for name in "bw":
             turn = turns[name] if turns else every
             anchor, own = [Fraction(1)] * WIDTH, [[Fraction(1)] * WIDTH for _ in range(2)]
@@ -256,7 +261,7 @@ class LocalSteps(RunTest):
         self.assertIn("expected --elastic with a mesh of one axis, got 2 in", error)
 
     def test_outer_steps_between_islands_overlap(self):
-        # Gathers and scatters inside of an island wait for what travels between them, in one process and in several.
+        # Gathers and scatters inside an island wait for exchanges between islands, in one process and in several.
         self.make_islands()
         for every, fragments, steps in ((2, 1, 5), (3, 1, 3), (3, 2, 5), (4, 2, 6)):
             for transport in ("inproc", "shm"):
@@ -267,7 +272,7 @@ class LocalSteps(RunTest):
                     self.expect_islands(saved, steps, every, turns, overlaps=True)
 
     def test_a_run_goes_on_from_each_of_its_checkpoints(self):
-        # Between two outer steps and right behind one.
+        # The run is resumed between two outer steps, and right after one.
         for options, overlaps in (("every=3 axes=replica", False), ("every=3 axes=replica overlap", True),
                                   ("every=3 fragments=2 axes=replica overlap", True)):
             self.make_islands()
@@ -283,7 +288,7 @@ class LocalSteps(RunTest):
                     self.expect_islands(saved, steps, 3, turns, overlaps=overlaps)
                     resumed = self.run_local(4, 6 - steps, "--local-steps", options, state=checkpoint, name="resumed")
                     self.expect_islands(resumed, 6, 3, turns, overlaps=overlaps)
-        # The same of ranks that each train alone, with state of the inner optimizer and of the outer one.
+        # This repeats the test with ranks that each train alone, with state of the inner and outer optimizers.
         options = "every=2 overlap outer=nesterov<lr=0.5 momentum=0.5>"
         self.make(2)
         folder = self.folder / "alone"
@@ -308,7 +313,7 @@ class LocalSteps(RunTest):
         self.assertEqual(saved["local_steps"], [steps % every])
 
     def test_fragments_take_turns(self):
-        # The largest parameter is a fragment of its own; with two, b and c are the other one.
+        # The largest parameter is a fragment of its own. With two fragments, b and c are the other one.
         for ranks in (1, 2, 4):
             for every, fragments, turns in ((4, 1, (4, 4, 4)), (4, 2, (2, 4, 4)), (3, 3, (1, 2, 3)), (5, 3, (1, 3, 5))):
                 with self.subTest(ranks=ranks, every=every, fragments=fragments):
@@ -325,7 +330,7 @@ class LocalSteps(RunTest):
         self.expect_parts(saved, 2, 9, 4, (1, 2, 4))
 
     def test_outer_steps_overlap(self):
-        # What the ranks do meanwhile is kept, behind an outer step of fragments, too.
+        # The work of the ranks meanwhile is kept, also after an outer step of fragments.
         for ranks in (1, 2, 4):
             self.make(ranks)
             for every, rule, rate, beta in ((2, "nesterov", 0.5, 0.5), (3, "sgd", 1, 0)):
@@ -358,8 +363,8 @@ class LocalSteps(RunTest):
         return json.loads(report.read_text())
 
     def test_overlap_sends_the_bytes_of_the_report(self):
-        # Ranks agree on the anchor, which cgx-run compares. Memory of a codec goes on where something is sent only: with nothing
-        # sent yet it is zero.
+        # Ranks agree on the anchor, which cgx-run compares. The codec's residual changes only where something is sent;
+        # before the first exchange it is zero.
         compress = "bits=2 error-feedback=f32"
         for fragments in (1, 3):
             steps = f"every=4 fragments={fragments} overlap"
@@ -390,8 +395,8 @@ class LocalSteps(RunTest):
             def outer(kind):
                 return [event for event in mine if event["cat"] == kind and
                         any(layer.startswith("params/") for layer in event.get("args", {}).get("layers", []))]
-            # The progress thread exchanges, when it gets a core. The step asks for the result after it has computed, whose order
-            # no busy machine changes.
+            # The progress thread runs the exchange when it gets a core. The step asks for the result after its
+            # computation; load does not change that order.
             self.assertEqual([exchange["tid"] for exchange in outer("exchange")], [1] * 10)
             self.assertEqual(len(outer("wait")), 10)
             steps = [event for event in mine if event["cat"] == "step"]
@@ -430,7 +435,8 @@ class LocalSteps(RunTest):
         return [self.xs[number * ranks:(number + 1) * ranks] for number in range(first, first + count)]
 
     def test_other_ranks_go_on_at_a_boundary(self):
-        # Of samples that were not taken: those of 4 steps of 4 ranks are 6 batches of 3, of which the last is begun.
+        # The run continues with samples that were not taken: 4 steps of 4 ranks took 6 batches of 3, the last of them
+        # partly.
         options = ("--local-steps", "every=2 outer=nesterov<lr=0.5 momentum=0.5>")
         self.make(4, steps=12)
         self.run_local(4, 4, *options, name="before")

@@ -1,4 +1,5 @@
-"""Long runs: checkpoints on the way, signals, and going on from wherever a run was stopped.
+"""Tests long runs: checkpoints, signals, and resuming from any point. CGX_LONG_STEPS and CGX_LONG_STOPS give the
+interrupted run its full length (10000 and 20 for a release).
 
 CGX_LONG_STEPS and CGX_LONG_STOPS give the interrupted run its full length (10000 and 20 for a release)."""
 
@@ -21,7 +22,7 @@ STOPPED = 3
 
 
 def fields_of(message):
-    """The fields of a message of Protocol Buffers, by number: integers, f64, f32 and bytes."""
+    """Returns the fields of a Protocol Buffers message by number: integers, f64, f32 and bytes."""
     fields, at = [], 0
 
     def varint():
@@ -49,7 +50,7 @@ def fields_of(message):
 
 
 def events_of(file):
-    """The events of TensorBoard in a file whose checksums are right."""
+    """Returns TensorBoard's events in a file, after checking the checksums."""
 
     def checksum(piece):
         crc = 0xFFFFFFFF
@@ -75,7 +76,7 @@ def events_of(file):
 
 class Long(RunTest):
     def start(self, *arguments, program="train4.so", sleep=2, state=None, hangup=signal.SIG_DFL, **variables):
-        """A run that has done a step."""
+        """Starts a run and returns after its first step."""
         process = subprocess.Popen(
             self.command(program, "--repeat", "--log-every", 1, *arguments, state=state or self.state(), job=False),
             env=self.environment(FIXTURE_SLEEP_MS=sleep, **variables), stdout=subprocess.DEVNULL,
@@ -124,10 +125,10 @@ class Long(RunTest):
         tensors, metadata = read_safetensors(folder / f"step-{STEPS:012}.safetensors")
         expected, wanted = read_safetensors(whole)
         self.assertEqual(tensors, expected)
-        for of in (metadata, wanted):  # the means of other steps, and what is made of all
+        for of in (metadata, wanted):  # the metrics of these steps, and the digest, which differ
             del of["cgx.metrics"], of["cgx.digest"]
         self.assertEqual(metadata, wanted)
-        # Nothing is left beside the checkpoints.
+        # No other file is left beside the checkpoints.
         self.assertEqual([p.name for p in folder.iterdir() if not p.name.startswith("step-")], [])
 
     def test_a_signal_to_any_way_of_running_finishes_the_step_and_saves(self):
@@ -143,7 +144,7 @@ class Long(RunTest):
                 self.assertEqual(read_safetensors(save)[1]["cgx.steps"], str(done))
 
     def test_a_signal_at_any_moment_leaves_a_run_that_goes_on(self):
-        """While it starts, joins, trains, saves, evaluates or ends."""
+        """A signal arrives while the run starts, joins, trains, saves, evaluates or ends."""
         seed = int(os.environ.get("CGX_TEST_SEED", random.randrange(1 << 30)))
         rng = random.Random(seed)
         validation = self.folder / "validation.safetensors"
@@ -159,7 +160,7 @@ class Long(RunTest):
                                        start_new_session=True)
             self.addCleanup(process.kill)
             time.sleep(rng.uniform(0, rng.choice([0.05, 0.3, 0.8])))
-            # A terminal sends it to all processes, a scheduler often to the first.
+            # A terminal sends the signal to all processes, a scheduler often to the first.
             if process.poll() is None:
                 (os.killpg if rng.random() < 0.5 else os.kill)(process.pid, number)
             _, error = process.communicate(timeout=60)
@@ -195,7 +196,7 @@ class Long(RunTest):
             process.stderr.close()
             self.assertEqual(process.wait(timeout=60), STOPPED)
             self.assertTrue(0 < int(read_safetensors(save)[1]["cgx.steps"]) < 100000)
-        # Where it is ignored, the run goes on.
+        # If the signal is ignored, the run continues.
         process = subprocess.Popen(self.command("train4.so", "--steps", 20, "--repeat", "--log-every", 1, "--save", save, state=self.state()),
                                    env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, restore_signals=False)
         process.stderr.close()
@@ -245,7 +246,7 @@ class Long(RunTest):
 
     def test_the_last_and_the_best_stay(self):
         folder = self.folder / "checkpoints"
-        # The loss falls, then a learning rate that is too large lets it rise.
+        # The loss falls at first, and then rises because the learning rate is too large.
         result = self.run_tool("train4.so", "--steps", 40, "--repeat", "--save-every", 5, "--save", f"{folder}/",
                                "--keep-last", 2, "--keep-best", "loss", "--set", "lr=linear(0.02,3.0,40)", lr=None,
                                state=self.state())
@@ -357,7 +358,7 @@ class Long(RunTest):
         wire = sum(layer["wire_bytes_per_step"][0] for layer in written["layers"])
         self.assertEqual({line["wire_bytes"] for line in lines}, {wire})
         self.assertTrue(all(0 < line["communication_share"] <= 1 for line in lines), lines)
-        # As if the run had gone on behind its checkpoint before it was killed, in the middle of a line.
+        # The file looks as if the run had continued after its checkpoint and was killed in the middle of a line.
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps({**lines[-1], "step": 6, "metrics": {"loss": 7}}) + '\n{"step": 7, "met')
         result = self.run_tool("train4.so", "--steps", 2, "--repeat", "--metrics", path, "--resume", save)
@@ -396,7 +397,7 @@ class Long(RunTest):
             self.skipTest("built without Protocol Buffers")
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(path, "ab") as file:
-            file.write(b"\x20\x00\x00")  # a record that a killed run left
+            file.write(b"\x20\x00\x00")  # an incomplete record of a killed run
         result = self.run_tool("train4.so", "--steps", 2, "--metrics", path, "--resume", save)
         self.assertEqual(result.returncode, 0, result.stderr)
         version, *events = events_of(path.read_bytes())
@@ -429,7 +430,7 @@ class Long(RunTest):
             best = max(evaluations, key=lambda e: e["metrics"]["accuracy"])["metrics"]["accuracy"]
             kept = json.loads(read_safetensors(folder / "best.safetensors")[1]["cgx.metrics"])
             self.assertEqual(kept["eval.accuracy"], best)
-        # The training is the same as without.
+        # The training equals the one without an evaluation.
         self.assertEqual(self.bits("--steps", 10, "--repeat", *evaluate), self.bits("--steps", 10, "--repeat"))
         error = self.refuse("train4.so", "--steps", 1, "--eval", FIXTURES / "train4.so", "--eval-data", validation,
                             state=self.state())

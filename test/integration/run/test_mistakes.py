@@ -1,5 +1,5 @@
-"""Mistakes that newcomers make on command lines: each is one line that names what was expected, what was given, and where it was
-given or what to do, and nothing is run."""
+"""Each mistake of a newcomer on a command line gives one line that names what was expected, what was given, and where
+it was given or what to do; nothing is run."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ from harness import CGX_RUN, RunTest
 
 FOLDER = pathlib.Path(CGX_RUN).parent
 
-# (program, words, what the line says)
+# (program, words, the expected text of the line)
 MISTAKES = [
     ("cgx-run", "", "expected a program, or --program"),
     ("cgx-run", "a.so b.so", "expected no more words, got 'b.so'"),

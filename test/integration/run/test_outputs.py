@@ -1,4 +1,4 @@
-"""Outputs of every tool: links stay links, devices stay devices, `-` is standard output."""
+"""Outputs of every tool: links stay links, devices stay devices, and `-` is standard output."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from harness import RunTest, read_safetensors
 
 class Outputs(RunTest):
     def link(self, name):
-        """A link to a file that holds something already, in another folder."""
+        """Returns a link to an existing file in another folder."""
         (self.folder / "elsewhere").mkdir(exist_ok=True)
         target, link = self.folder / "elsewhere" / name, self.folder / name
         target.write_text("old")
@@ -23,7 +23,7 @@ class Outputs(RunTest):
         return link
 
     def expect_whole(self, *links):
-        """Links are links, and beside what they lead to nothing is left."""
+        """Checks that links are still links, and that nothing is left beside their targets."""
         for link in links:
             self.assertTrue(link.is_symlink(), link)
             self.assertNotEqual(link.read_bytes(), b"old")
@@ -192,7 +192,7 @@ func.func public @main(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}) -> (ten
     def test_a_compiler_that_crashes_inside_malloc_ends(self):
         step = self.folder / "step.mlir"
         step.write_text("func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n")
-        # Of LD_PRELOAD spaces end a path.
+        # A space ends a path in LD_PRELOAD.
         crash = shutil.copy(pathlib.Path(os.environ["CGX_RUN_FIXTURES"]) / "crash_in_malloc.so", tempfile.mkdtemp(dir="/tmp"))
         self.addCleanup(shutil.rmtree, pathlib.Path(crash).parent)
         for tool in ("CGX_OPT", "CGX_COMPILE"):

@@ -1,4 +1,4 @@
-"""All pairs of options of cgx-run: they work together, or one message says why not."""
+"""All pairs of options of cgx-run work together, or one message says why they do not."""
 
 import itertools
 import shutil
@@ -7,7 +7,7 @@ import unittest
 
 from harness import CGX_RUN, FIXTURES, RunTest, samples, write_safetensors
 
-# What a pair of options is refused with; all others end in success.
+# These pairs of options are rejected with the given text; all others succeed.
 REFUSED = {
     ("--resume", "--first-step"): "--resume excludes --first-step",
     ("--resume", "--shuffle"): "was saved by a run with --shuffle 0, got 1",
@@ -15,7 +15,7 @@ REFUSED = {
     ("--steps", "--until"): "--steps excludes --until",
     ("--profile", "--adapt"): "--profile excludes --adapt",
 }
-# What an option means nothing without.
+# Each of these options needs another one.
 NEEDS = {
     "--adapt-every": "--adapt", "--warmup": "--adapt", "--alpha": "--adapt", "--reference": "--adapt",
     "--candidate": "--profile or --adapt", "--profile-steps": "--profile or --adapt", "--save-every": "--save",
@@ -31,7 +31,7 @@ class Pairs(RunTest):
         self.assertEqual(self.run_one(["--steps", 1, "--save", self.checkpoints]).returncode, 0)
         adapt, save = ["--adapt", "uniform"], ["--save", f"{self.folder}/saved/"]
         evaluate = ["--eval", FIXTURES / "eval1.so", "--eval-data", validation]
-        # Each option with what it needs.
+        # Each option comes with the ones that it needs.
         self.options = {
             "--resume": [self.checkpoints], "--steps": [2], "--until": [3], "--first-step": [1], "--repeat": [], "--shuffle": [],
             "--pad-last": [], "--stop-on-nan": [], "--seed": [3], "--feed": ["result[1]['loss']="],
@@ -50,7 +50,7 @@ class Pairs(RunTest):
                               check=False)
 
     def arguments_of(self, pair):
-        """Both with what they need, and nothing twice."""
+        """Returns both options with those that they need, each once."""
         given, arguments = set(), []
         for name in pair:
             words = [name, *self.options[name]]
@@ -65,7 +65,7 @@ class Pairs(RunTest):
         for pair in itertools.combinations(self.options, 2):
             arguments = self.arguments_of(pair)
             expected = next((text for refused, text in REFUSED.items() if set(refused) <= set(map(str, arguments))), None)
-            shutil.rmtree(f"{self.folder}/saved", ignore_errors=True)  # a folder is one run's
+            shutil.rmtree(f"{self.folder}/saved", ignore_errors=True)  # a folder belongs to one run
             result = self.run_one(arguments)
             with self.subTest(pair):
                 errors = [line for line in result.stderr.splitlines() if line.startswith("cgx-run: error: ")]

@@ -1,4 +1,4 @@
-"""Pipelines: activations of which changes are sent, on the example with four stages and real text."""
+"""Tests pipelines that send changes of activations, on the example with four stages and real text."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ class Pipelines(RunTest):
         length = struct.unpack("<Q", tokens[:8])[0]
         begin, _ = json.loads(tokens[8:8 + length])["batch['tokens']"]["data_offsets"]
         text = tokens[8 + length + begin:]
-        # Two batches an epoch.
+        # An epoch has two batches.
         self.data = self.folder / "data.safetensors"
         self.write_samples(self.data, text, range(2 * BATCH))
 
@@ -58,7 +58,7 @@ class Pipelines(RunTest):
         _, _, direct = self.run_step(f"activation='{FORWARD}'", 4, name="direct")
         forward = [next(layer for layer in report["layers"] if layer["layer"] == "pipeline/forward") for report in (later, direct)]
         self.assertEqual(forward[0]["codec"]["family"], "quantize")
-        # cgx-run itself has compared what was sent with what was promised, first visits apart.
+        # cgx-run itself compared the bytes that were sent with the promised ones, except for first visits.
         self.assertGreater(sum(forward[0]["wire_bytes_per_step"]), sum(forward[1]["wire_bytes_per_step"]))
         self.assertLess(sum(forward[0]["wire_bytes_per_step"]), sum(forward[0]["raw_bytes_per_step"]))
         _, _, through = self.run_step("", 4, name="through")
@@ -67,7 +67,7 @@ class Pipelines(RunTest):
         self.assertNotEqual(later["state_hash"], through["state_hash"])
 
     def test_nothing_is_sent_in_bubbles(self):
-        """The same losses and state as of stages that send what they computed of nothing, bit for bit."""
+        """Losses and state equal, bit for bit, those of stages that send their results for no microbatch."""
         options = "activation=bits=4 activation-gradient='bits=6 rounding=nearest'"
         for name, chosen in (("exact", "activation=identity"), ("bits", options)):
             program = subprocess.run([CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress={chosen}"], capture_output=True, text=True,
@@ -88,13 +88,13 @@ class Pipelines(RunTest):
                 self.assertEqual([sent * TICKS for sent in few], [sent * MICROBATCHES for sent in many])
 
     def test_profiles_and_simulations_count_no_bubbles(self):
-        """Bytes of a step, as the report has them: an edge sends in 4 of 7 ticks, and in each of them a microbatch."""
+        """The bytes of a step in the report count 4 of 7 ticks per edge, with one microbatch in each."""
         options = "activation=bits=4 activation-gradient='bits=6 rounding=nearest'"
         program, library = self.folder / "step.cgx.mlir", self.folder / "step.so"
         shown = subprocess.run([CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress={options}", "--cgx-report=format=json", "-o", program],
                                capture_output=True, text=True, check=True).stderr
         wanted = json.loads(shown)
-        # A profile of steps as they ran.
+        # The profile is of the steps that ran.
         profile = self.folder / "profile.json"
         _, _, report = self.run_step("", 3, "--profile", profile, "--profile-steps", 2, "--candidate", "quantize bits=2..6 bucket=128",
                                      "--candidate", "activation_gradient=quantize bits=6 bucket=128 rounding=nearest", step=program)
@@ -107,7 +107,7 @@ class Pipelines(RunTest):
                 exact = [each for each in candidates if each["codec"]["family"] == "identity"]
                 self.assertEqual([each["wire_bytes"] for each in same], [sum(sent["wire_bytes_per_step"])])
                 self.assertEqual([each["wire_bytes"] for each in exact], [sum(sent["raw_bytes_per_step"])])
-        # A simulation of what was compiled.
+        # The simulation is of the compiled step.
         machine, prediction = self.folder / "machine.json", self.folder / "prediction.json"
         subprocess.run([CGX_COMPILE, program, "-o", library], check=True)
         subprocess.run([CGX_BENCH, "calibrate", "--ranks", "2", "--bytes", "64KiB", "--repetitions", "3", "-o", machine], check=True,
@@ -121,7 +121,7 @@ class Pipelines(RunTest):
         _, _, whole = self.run_step(both, 6, name="whole")
         _, half, _ = self.run_step(both, 3, name="half")
         kept = [name for name in read_safetensors(half)[0] if "messages[" in name]
-        # Two ends of three edges, each with what was sent and of whom.
+        # Three edges have two ends each, with the messages and their sample ids.
         self.assertEqual(len(kept), 12, kept)
         _, _, rest = self.run_step(both, 3, begin="--resume", state=half, name="rest")
         self.assertEqual(rest["state_hash"], whole["state_hash"])
@@ -133,7 +133,7 @@ class Pipelines(RunTest):
         self.assertEqual(threads["state_hash"], processes["state_hash"])
 
     def test_along_the_axis_of_the_stages(self):
-        """Codecs of an axis may send changes, too, and then what travels back has no ids either."""
+        """Codecs of an axis may send changes too; the gradients that travel back have no ids either."""
         delta = f"{FORWARD} delta=f32 samples={2 * BATCH}"
         _, _, everywhere = self.run_step(f"activation='{delta}'", 4, name="everywhere")
         _, _, along = self.run_step(f"along='stage<activation=\"{delta}\">'", 4, name="along")
@@ -156,7 +156,7 @@ class Pipelines(RunTest):
         self.assertEqual([(row["setting"], row["seed"], row["epoch"]) for row in rows],
                          [(label, seed, "1") for seed in "01" for label in ("exact", "AQ-SGD 3/6")])
         sent = {row["setting"]: float(row["bytes"]) for row in rows}
-        self.assertLess(sent["AQ-SGD 3/6"], sent["exact"] / 1.5)  # the first epoch is exact forward
+        self.assertLess(sent["AQ-SGD 3/6"], sent["exact"] / 1.5)  # the first epoch's activations are uncompressed
         page = (self.folder / "loss.md").read_text()
         self.assertRegex(page, r"\| AQ-SGD 3/6 \| [\d.]+ \| [+-][\d.]+ ± [\d.]+ % \| [\d.]+ ± [\d.]+ \|.*\| 2 \|")
         self.assertIn("</svg>", (self.folder / "loss.svg").read_text())

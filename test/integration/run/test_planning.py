@@ -1,4 +1,4 @@
-"""Profiles, plans and codecs that change while cgx-run trains."""
+"""Tests profiles, plans and codecs that change while cgx-run trains."""
 
 import json
 import os
@@ -51,7 +51,7 @@ class Planning(RunTest):
         self.assertEqual(report["plans"], [{"step": 0, "plan": promised}])
 
     def test_a_plan_is_taken_whole_or_refused(self):
-        """Whoever reads one: what is passed over in silence would be another plan."""
+        """Every reader rejects a plan that it cannot use completely, because ignoring a part would make another plan."""
         plan = self.solve(self.profile(), "--solver", "exact", "--alpha", 100)
         good = json.loads(plan.read_text())
 
@@ -113,15 +113,15 @@ class Planning(RunTest):
         self.assertEqual(json.loads(plan.read_text()), report["plans"][1]["plan"])
         lines = [json.loads(line) for line in metrics.read_text().splitlines()]
         self.assertEqual([line["step"] for line in lines if line.get("plan")], [4, 13])
-        # Threads, processes, and a machine that is slower: the same bits.
+        # Threads, processes, and a slower machine give equal bits.
         self.assertEqual(self.train("train4.so", "--steps", 16, "--repeat", *self.LEARN, "--transport", "inproc")[1], state)
-        # What was learned is what a run can begin with.
+        # A run can start with the learned levels.
         begun, _ = self.train("train4.so", "--steps", 3, "--plan", plan)
         self.assertEqual(begun["plans"][0]["plan"], report["plans"][1]["plan"])
 
     def test_a_resumed_run_has_the_levels_that_were_learned(self):
         whole, state = self.train("train4.so", "--steps", 20, "--repeat", *self.LEARN)
-        for first in (3, 4, 8, 13):  # before, right behind, and between steps to learn at
+        for first in (3, 4, 8, 13):  # before, right after, and between the steps with learning
             half = self.folder / "half.safetensors"
             result = self.run_tool("train4.so", "--steps", first, "--repeat", *(self.LEARN if first > 3 else ()), "--save", half,
                                    state=self.state())

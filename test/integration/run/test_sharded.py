@@ -1,5 +1,5 @@
-"""Fully sharded steps: a codec for each kind, and gathers that serve twice. On 1 to 8 ranks, a mesh of two axes, in f32 and
-bf16."""
+"""Tests fully sharded steps: a codec for each kind, and gathers that serve twice. On 1 to 8 ranks, a mesh of two axes,
+in f32 and bf16."""
 
 import json
 import os
@@ -13,9 +13,10 @@ from harness import CGX_RUN, RunTest, read_safetensors, tensor, write_safetensor
 
 CGX_OPT = os.environ["CGX_OPT"]
 EXAMPLES = pathlib.Path(os.environ["CGX_EXAMPLES"])
-ROWS, COLUMNS, BATCH = 32, 48, 4  # of a shard; of a rank
+ROWS, COLUMNS, BATCH = 32, 48, 4  # ROWS are of a shard, BATCH is per rank
 
-# Gathers %w forward and, behind a barrier, backward: y = x W; g = x^T y + W / 100, of which a rank keeps its rows.
+# The step gathers %w in the forward pass and again, after a barrier, in the backward pass: y = x W; g = x^T y + W /
+# 100, of which a rank keeps its rows.
 STEP = """
 #g = #cgx.groups<{gathers}>
 module attributes {{cgx.mesh = #cgx.mesh<[{mesh}]>, cgx.num_ranks = {ranks} : i64}} {{
@@ -63,7 +64,8 @@ ALONE = "%sum = stablehlo.reshape %own : (tensor<{0}x{1}x{2}>) -> tensor<{0}x{1}
 REPLICATED = """%sum = cgx.all_reduce sum(%own) {{id = 3 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", gradient, [{0}, {1}]>]}} : tensor<{0}x{1}x{2}>"""
 WHOLE = "%shard = stablehlo.reshape %w : (tensor<{0}x{1}x{2}>) -> tensor<{0}x{1}x{2}>"
-# As in ZeRO++, weights lie along both axes, and both passes gather inside of a host what was gathered between hosts once.
+# As in ZeRO++, weights are split along both axes. Both passes gather within a host the result of one gather between
+# hosts.
 BETWEEN_HOSTS = """%shard = cgx.all_gather(%w) {{dim = 0 : i64, id = 5 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", weight, [{0}, {1}]>]}} : (tensor<{3}x{1}x{2}>) -> tensor<{0}x{1}x{2}>"""
 SCATTERED = """%sum = cgx.reduce_scatter sum(%own) {{dim = 0 : i64, id = 3 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity],
@@ -75,7 +77,7 @@ NEAREST = "min-elements=1 weight='bits=8 rounding=nearest scale=f32' gradient='b
 
 class Sharded(RunTest):
     def make(self, ranks, element="f32", replicas=1, is_zero=False):
-        """Writes step, first values and samples; `is_zero` splits weights along both axes."""
+        """Writes step, initial values and samples. `is_zero` splits weights along both axes."""
         shards = ranks // replicas
         everybody = list(range(ranks))
         groups = [everybody[begin:begin + shards] for begin in range(0, ranks, shards)]
@@ -99,7 +101,7 @@ class Sharded(RunTest):
         write_safetensors(self.folder / "data.safetensors", {"x": tensor("F32", [3 * BATCH * ranks, whole], samples)})
 
     def step(self, options, *arguments, state="state", steps=6, save="saved"):
-        """(report, bytes of the weights) of training with these options of --cgx-compress."""
+        """Returns (report, bytes of the weights) of training with these options of --cgx-compress."""
         program, report = self.folder / "step.cgx.mlir", self.folder / "report.json"
         subprocess.run([CGX_OPT, self.folder / "step.mlir", f"--cgx-compress={options}", "-o", program], check=True)
         done = subprocess.run(
@@ -159,22 +161,23 @@ class Sharded(RunTest):
         self.assertLess(payloads, 4 * ROWS * COLUMNS * 4 / 3)
         self.assertEqual(set(once["layers"][1]["wire_bytes_by_rank"]), {0})
         self.assertEqual(once["layers"][1]["exact_reason"], "decodes kept payloads again")
-        # Payloads fit where values do not.
+        # Payloads fit into memory where values do not.
         some, none = (self.report_of(f"{QSDP} reuse-gathers={bytes}") for bytes in (payloads, payloads - 1))
         self.assertEqual(some["wire_bytes_by_rank"], once["wire_bytes_by_rank"])
         self.assertEqual(none["wire_bytes_by_rank"], twice["wire_bytes_by_rank"])
-        # Of an exact gather the value is kept: there is nothing to decode.
+        # The values of an uncompressed gather are kept, and there is nothing to decode.
         exact = self.report_of("weight=identity min-elements=1 reuse-gathers=all")["layers"]
         self.assertEqual([row["kind"] for row in exact].count("weight"), 1)
         self.assertEqual((exact[0]["held_bytes"], exact[0]["keeps_payloads"]), (4 * ROWS * COLUMNS * 4, False))
 
     def test_what_is_decoded_again_is_what_was_gathered(self):
-        """Of codecs that round at random, the backward pass has the weights of the forward pass: the bits of a step
-        that gathers once."""
+        """With codecs that round at random, the backward pass has the weights of the forward pass: the bits are those
+        of a step that gathers once."""
         for ranks, element in ((2, "f32"), (4, "f32"), (3, "bf16")):
             with self.subTest(ranks=ranks, element=element):
                 self.make(ranks, element)
-                # Random numbers are by the place of a layer among all, which is another where there is a gather less.
+                # Random numbers depend on the position of a layer among all, which changes where there is a gather
+                # less.
                 options = QSDP + " gradient=rounding=nearest"
                 _, decoded = self.step(options + " reuse-gathers=all")
                 _, started = self.step(options + " reuse-gathers=all overlap")
@@ -186,7 +189,7 @@ class Sharded(RunTest):
                 self.assertEqual(decoded, once)
 
     def test_decodes_again_what_a_plan_encodes(self):
-        """A program adapts while it runs: the codec of kept payloads changes between steps."""
+        """The codec of kept payloads changes between steps, as when a program adapts."""
         self.make(4)
         report, _ = self.step(QSDP + " reuse-gathers=all", "--adapt", "lgreco", "--adapt-every", "3", "--warmup", "1", "--profile-steps", "2", "--candidate", "quantize bits=2..8 bucket=128",
                               "--candidate", "weight=quantize bits=4..8 bucket=1024 rounding=random_shift scale=f32",
@@ -197,7 +200,8 @@ class Sharded(RunTest):
         self.assertNotIn("bits=8", weights[0]["codec"])
 
     def test_learned_levels_of_weights_and_gradients(self):
-        """At equal bits they lose less than even ones: the weights stay nearer to those of an exact run."""
+        """At equal bits, learned levels lose less than even ones: the weights stay closer to those of an uncompressed
+        run."""
         even = "min-elements=1 weight='bits=3 bucket=512 rounding=nearest' gradient='bits=3 bucket=512 rounding=nearest'"
         for ranks in range(1, 9):
             for element in ("f32", "bf16") if ranks in (2, 3, 8) else ("f32",):
@@ -210,7 +214,7 @@ class Sharded(RunTest):
                         layers = entry["plan"]["layers"]
                         self.assertEqual([layer["kind"] for layer in layers], ["weight", "gradient"])
                         self.assertEqual([len(layer["levels"]) for layer in layers], [8, 8])
-                        if ranks > 1:  # one alone gathers and scatters nothing
+                        if ranks > 1:  # one rank alone gathers and scatters nothing
                             self.assertLess(entry["plan"]["planned"]["squared_error"], entry["plan"]["of_reference"]["squared_error"])
                     _, again = self.step(f"{even} reuse-gathers=all", *learn, "--transport", "shm", steps=8)
                     self.assertEqual(again, state)
@@ -227,7 +231,7 @@ class Sharded(RunTest):
                         self.assertLess(loss[0], loss[1])
 
     def test_qsdp_learns_levels_of_both_kinds(self):
-        """Weights, which qsdp shifts at random, go to the nearest learned level; gradients stay unbiased."""
+        """Weights, which qsdp shifts at random, are rounded to the nearest learned level; gradients stay unbiased."""
         self.make(3)
         options = "qsdp min-elements=1 weight=bits=4 gradient=bits=3 reuse-gathers=all"
         learn = ("--learn-levels", "steps=0,3")
@@ -240,7 +244,7 @@ class Sharded(RunTest):
                 self.assertEqual((codec["bits"], codec["bucket"], codec["rounding"], codec["levels"]), (bits, 1024, rounding, "learned"))
                 self.assertEqual(len(codecs[kind]["levels"]), 2 ** bits)
         self.assertEqual(self.step(options, *learn, "--transport", "shm", steps=8)[1], state)
-        # Of the whole of qsdp, too, and what is given goes before.
+        # This works for qsdp as a whole too, and explicit options take precedence.
         report, _ = self.step(QSDP + " reuse-gathers=all", "--learn-levels", "steps=0 rounding=stochastic")
         self.assertEqual([(layer["codec"]["bits"], layer["codec"]["rounding"]) for layer in report["plans"][-1]["plan"]["layers"]],
                          [(8, "stochastic")] * 2)
@@ -254,7 +258,7 @@ class Sharded(RunTest):
         if shards > 1:
             self.assertEqual([row["first_visit_bytes_are_at_most"] for row in rows], [(shards - 1) * message] * gathers)
             self.assertEqual(rows[0]["message_bytes_by_rank"], [shards * (ROWS * COLUMNS * 2 + 1)] * ranks)
-        # Collective by collective cgx-run has compared to the byte; a mean of steps is rounded down for each operand.
+        # cgx-run has compared each collective to the byte; a mean over steps is rounded down for each operand.
         first = gathers * ranks * (shards - 1) * message
         self.assertAlmostEqual(report["totals"]["wire_bytes_per_step"], sum(promised["wire_bytes_by_rank"]) + first / steps,
                                delta=5 * ranks)
@@ -275,7 +279,7 @@ class Sharded(RunTest):
                     self.check_differences(4, element, options, replicas=2)
 
     def test_differences_along_two_axes(self):
-        """Both gathers of ZeRO++ send differences, each along its axis at bits of its own."""
+        """Both gathers of ZeRO++ send differences, each along its axis with its own bits."""
         options = ("min-elements=1 along='host<weight=\"bits=4 delta=f32\" gradient=bits=4> "
                    "shard<weight=\"bits=6 delta=bf16\" gradient=bits=8>'")
         for element in ("f32", "bf16"):
@@ -286,7 +290,7 @@ class Sharded(RunTest):
                 for between, inside in ((rows[5], rows[0]), (rows[3], rows[2])):
                     self.assertIn("bits=4", between["codec"])
                     self.assertRegex(inside["codec"], "bits=[68]")
-                # What a rank has of each: between hosts halves of a shard, inside of one both shards, and twice.
+                # A rank has, for each layer, halves of a shard between hosts and both shards within one, twice.
                 size = {"f32": 4, "bf16": 2}[element]
                 self.assertEqual(rows[5]["message_bytes_by_rank"], [2 * (ROWS // 2 * COLUMNS * 4 + 1)] * 4)
                 self.assertEqual(rows[1]["message_bytes_by_rank"], [2 * (ROWS * COLUMNS * 2 + 1)] * 4)
@@ -372,10 +376,10 @@ class Sharded(RunTest):
                         "gradient=quantize bits=4 bucket=128", "--reference",
                         "weight=quantize bits=6 bucket=1024 rounding=random_shift scale=f32", "-o", plan], check=True)
         planned = {layer["kind"]: layer for layer in json.loads(plan.read_text())["layers"]}
-        for kind, layer in planned.items():  # as they were measured, whatever the problem made of them
+        for kind, layer in planned.items():  # the measurements, unchanged by the problem
             (same,) = [one for one in measured[kind]["candidates"] if one["codec"] == layer["codec"]]
             self.assertAlmostEqual(layer["squared_error"] / same["squared_error"], 1)
-        # Without kinds=, what the plan has codecs for is compressed.
+        # Without kinds=, the kinds for which the plan has codecs are compressed.
         kinds = {row["kind"]: row["codec"] for row in self.report_of(f"plan={plan} min-elements=1")["layers"]}
         self.assertIn("quantize", kinds["weight"])
         self.assertIn("quantize", kinds["gradient"])

@@ -1,5 +1,5 @@
-"""Surroundings that a user does not choose: closed streams, full disks, low limits, odd folders. What is asked is
-done, or an error says why not; nothing else is changed, and nothing is left behind."""
+"""Tests surroundings that a user does not choose: closed streams, full disks, low limits, unusual folders. A tool does
+its work or an error says why it cannot; nothing else is changed, and nothing is left behind."""
 
 import itertools
 import json
@@ -22,7 +22,7 @@ STEP = pathlib.Path(os.environ.get("CGX_EXAMPLES", "")) / "mlp-digits" / "step.m
 
 class Surroundings(RunTest):
     def call(self, command, *, status=0, **options):
-        """Runs to its end, which is not a signal's, and returns what it said."""
+        """Runs to the end, which must not be by a signal, and returns the output."""
         environment = options.pop("environment", {})
         result = subprocess.run([str(a) for a in command], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120,
                                 env=self.environment(**environment), check=False, **options)
@@ -72,7 +72,7 @@ class Surroundings(RunTest):
         for transport in ("inproc", "shm", "tcp"):
             command = self.command("train4.so", "--steps", 1, "--timeout", 20, "--transport", transport, state=self.state())
             self.limited(command, resource.RLIMIT_NOFILE, 64)
-            if transport != "inproc":  # has no pipes
+            if transport != "inproc":  # it has no pipes
                 self.assertIn("Too many open files", self.limited(command, resource.RLIMIT_NOFILE, 5, status=1), transport)
         self.expect_nothing_left()
 
@@ -109,7 +109,7 @@ class Surroundings(RunTest):
             self.assertEqual("\x1b" in said, coloured, (variables, said))
 
     def test_the_rank_that_failed_first_is_named_first(self):
-        # Of tcp, ranks 1 to 3 wait for a file that rank 0 cannot write.
+        # With tcp, ranks 1 to 3 wait for a file that rank 0 cannot write.
         command = self.command("train4.so", "--steps", 1, "--transport", "tcp", state=self.state())
         said = self.limited(command, resource.RLIMIT_FSIZE, 0, status=1)
         self.assertRegex(said, "(?m)^cgx-run: error: rank 0: .*File too large \\(ulimit -f\\)\n  ranks 1, 2, 3: did not end in time")
@@ -121,7 +121,8 @@ class Surroundings(RunTest):
                 command = self.command("train4.so", "--steps", 1, "--timeout", 20, "--transport", transport, state=self.state())
                 result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=self.environment(), check=False,
                                         preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
-                self.assertIn(result.returncode, (1, 127), (size, transport, result.stderr))  # 127: libraries do not fit
+                # 127: the libraries cannot be mapped.
+                self.assertIn(result.returncode, (1, 127), (size, transport, result.stderr))
                 if result.returncode == 1:
                     self.assertRegex(result.stderr, r"cgx-run: error: expected addresses for \d+ MiB \(ulimit -v\), got")
         self.expect_nothing_left()

@@ -1,4 +1,4 @@
-"""What cgx-run computes: the same bits in every mode, bytes as promised, runs that resume."""
+"""Tests the results of cgx-run: equal bits in every mode, bytes as promised, and resumed runs."""
 
 import json
 import pathlib
@@ -124,7 +124,7 @@ class Training(RunTest):
         self.assertEqual(from_file, scheduled)
         _, constant = self.train(*program, lr=0.2)
         self.assertNotEqual(from_file, constant)
-        # By the number of the step, also in a run that goes on.
+        # The value follows the number of the step, also in a resumed run.
         self.train("train4.so", "--steps", 4, data=data, lr=None)
         (self.folder / "saved.safetensors").rename(self.folder / "middle.safetensors")
         _, resumed = self.train("train4.so", "--first-step", 4, "--steps", 2, data=data, lr=None,
@@ -162,14 +162,14 @@ class Training(RunTest):
         self.assertEqual(read_safetensors(saved)[0], whole)
 
     def members(self, *arguments, **variables):
-        """The processes of a job whose ranks another launcher started."""
+        """Returns the processes of a job whose ranks another launcher started."""
         return [subprocess.Popen(self.command("train4.so", *arguments, job=False),
                                  env=self.environment(**{name: value.format(rank=rank) for name, value in variables.items()}),
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
 
     def test_two_steps_of_one_slurm_job_do_not_meet(self):
         whole = [self.train("train4.so", "--steps", 5, "--seed", step)[1] for step in (0, 1)]
-        # What tells the steps apart, where srun, an older one, or a launcher below it has started them.
+        # Each of these variables tells steps apart, under srun, an older srun, or a launcher below it.
         for variable in ("SLURM_STEP_ID", "SLURM_STEPID", "PMIX_NAMESPACE", "SLURM_STEP_LAUNCHER_PORT"):
             slurm = {"SLURM_PROCID": "{rank}", "SLURM_NTASKS": "4", "SLURM_JOB_ID": self.job}
             ranks, saved = [], []

@@ -20,7 +20,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tools" / "torch")]
-os.environ.setdefault("USE_LIBUV", "0")  # Debian's torch has none
+os.environ.setdefault("USE_LIBUV", "0")  # Debian's torch has no libuv
 
 import torch
 import torch.distributed as dist
@@ -40,7 +40,7 @@ def mean(value):
 
 
 def functional(job):
-    """A step that is a function from parameters to parameters."""
+    """Returns a step that is a function from parameters to parameters."""
     net = model()
     params = {name: each.detach().clone() for name, each in net.named_parameters()}
 
@@ -62,7 +62,8 @@ def functional(job):
 
 
 def written(job):
-    """A step that writes parameters and moments in place, as Adam does, after a backward pass that is not compiled."""
+    """Returns a step that writes parameters and moments in place, as Adam does, after a backward pass that is not
+    compiled."""
     net = model()
     moments = [(torch.zeros_like(each), torch.zeros_like(each)) for each in net.parameters()]
     parameters = list(net.parameters())
@@ -88,10 +89,10 @@ def written(job):
 
 
 def ddp(job):
-    """DistributedDataParallel whose whole step is compiled."""
+    """Compiles the whole step of DistributedDataParallel."""
     torch._dynamo.config.optimize_ddp = "python_reducer"
     torch._dynamo.config.compiled_autograd = True
-    groups = [(ranks, dist.new_group(ranks)) for ranks in job.get("groups", [])]  # all ranks make each
+    groups = [(ranks, dist.new_group(ranks)) for ranks in job.get("groups", [])]  # all ranks create each group
     group = next((group for ranks, group in groups if dist.get_rank() in ranks), None)
     net = torch.nn.parallel.DistributedDataParallel(model(), process_group=group)
     backend = make_backend(job, net)

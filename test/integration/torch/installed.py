@@ -1,4 +1,4 @@
-"""What an installed wheel has that torch finds: entry points."""
+"""Provides the entry points by which torch finds an installed wheel."""
 
 from ranks import PACKAGE, ROOT
 
@@ -6,7 +6,7 @@ PYTHON_PACKAGES = ROOT / "tools" / "python"
 
 
 def python_path(folder):
-    """PYTHONPATH with the entry points of pyproject.toml, which are written to a folder."""
+    """Returns a PYTHONPATH with the entry points of pyproject.toml, which are written to a folder."""
     metadata = folder / "cgx-0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: cgx\nVersion: 0\n")

@@ -1,4 +1,4 @@
-"""Runs what is in cases/, with the package of the tree and the libraries of CGX_LIBRARY_PATH."""
+"""Runs the cases in cases/ with the package of the tree and the libraries of CGX_LIBRARY_PATH."""
 
 import os
 import unittest
@@ -18,10 +18,10 @@ def environment():
 
 
 def run(case, *arguments, count=2, timeout=300):
-    """(printed, said, exit status) of each of `count` ranks of cases/CASE.py."""
+    """Returns (output, errors, exit status) of each of `count` ranks of cases/CASE.py."""
     return ranks.run(lambda rank, port: [FOLDER / f"{case}.py", *arguments], count, timeout, environment())
 
 
 def shared_memory():
-    """Segments of jobs of torch."""
+    """Returns the shared memory segments of torch jobs."""
     return {each for each in os.listdir("/dev/shm") if "torch-" in each}

@@ -26,7 +26,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tools" / "torch")]
 
-os.environ.setdefault("USE_LIBUV", "0")  # Debian's torch has none
+os.environ.setdefault("USE_LIBUV", "0")  # Debian's torch has no libuv
 
 import torch
 import torch.distributed as dist
@@ -63,7 +63,7 @@ def make(job):
 
 
 def resumed(job, model, state, optimizer):
-    """Everything from a checkpoint."""
+    """Restores everything from a checkpoint."""
     file = io.BytesIO()
     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "cgx": state.state_dict()}, file)
     state.close()

@@ -1,4 +1,4 @@
-"""Processes of a job of torch.distributed, and what becomes of them."""
+"""Runs processes of a torch.distributed job, and returns how they ended."""
 
 import json
 import os
@@ -26,7 +26,7 @@ NO_FSDP = "FSDPModule.set_custom_reduce_scatter is as of torch 2.10"
 
 
 def has_fsdp():
-    """Whether torch has FSDP2 whose collectives can be replaced."""
+    """Returns true if torch has FSDP2 with collectives that can be replaced."""
     if torch is None:
         return False
     try:
@@ -37,25 +37,27 @@ def has_fsdp():
 
 
 class Ended(typing.NamedTuple):
-    """How a process ended."""
+    """The end of a process."""
     printed: str
-    said: str  # on standard error
+    said: str  # the standard error
     code: int
 
     def answer(self):
-        """The JSON that it printed last."""
+        """Returns the JSON that it printed last."""
         return json.loads(self.printed.splitlines()[-1])
 
 
 def run(command, ranks=2, timeout=240, environment=None, of_rank=lambda rank: {}):
-    """Runs `command(rank, port)`, a list of arguments of Python, in as many processes as there are ranks; how each ended.
+    """Runs `command(rank, port)`, a list of arguments of Python, in one process per rank, and returns how each ended.
+    All of them have the variables that `torch.distributed.init_process_group` reads, `environment`, and the
+    variables that `of_rank` gives for their rank.
 
     All of them have what `torch.distributed.init_process_group` reads from the environment, `environment` and what
     `of_rank` gives for their rank.
     """
     port = str(ports.reserve())
     shared = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(ranks),
-                           "USE_LIBUV": "0",  # Debian's torch has none
+                           "USE_LIBUV": "0",  # Debian's torch has no libuv
                            "PYTHONUNBUFFERED": "1"} | (environment or {})
     started = [subprocess.Popen([sys.executable, *map(str, command(rank, port))], env=shared | {"RANK": str(rank)} | of_rank(rank),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
@@ -68,8 +70,8 @@ def run(command, ranks=2, timeout=240, environment=None, of_rank=lambda rank: {}
 
 
 def succeeded(ended, plain=False):
-    """Whether a process came to its end. One of torch alone has where it printed all that it had to: torch 2.15 now and
-    then ends a process that used Gloo with an abort behind their last line, since it destroys a thread that is not joined
+    """Returns true if a process ran to its end. For a process of torch alone, printing its last line is enough: torch
+    2.15 sometimes aborts a process that used Gloo after that line, because it destroys a thread that is not joined
     (pytorch #190489)."""
     died_late = ended.code == -signal.SIGABRT and "terminate called without an active exception" in ended.said
     return ended.code == 0 or (plain and died_late and ended.printed.endswith("\n"))

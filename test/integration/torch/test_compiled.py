@@ -1,5 +1,5 @@
-"""Steps that torch compiles travel compressed: the compiler finds the layers of functional collectives by data flow, and those
-of a compiled DistributedDataParallel are its parameters."""
+"""The communication of steps that torch compiles is compressed: the compiler finds the layers of functional collectives
+by data flow, and those of a compiled DistributedDataParallel are its parameters."""
 
 import functools
 import json
@@ -18,8 +18,8 @@ if torch is not None:
 
 @functools.cache
 def why_no_inductor():
-    """What torch's own compiler lacks here, as it says it: a C++ compiler, headers of Python or of torch, setuptools. None where
-    it works: then what fails is ours."""
+    """Returns what torch's own compiler lacks here, in its words: a C++ compiler, headers of Python or of torch,
+    setuptools. Returns None where it works, so that a failure is ours."""
     code = "import torch; torch.compile(lambda x: torch.relu(x) + 1, backend='inductor')(torch.zeros(64))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     said = [line for line in done.stderr.splitlines() if "rror:" in line]
@@ -27,7 +27,7 @@ def why_no_inductor():
 
 
 def start(job, ranks=2):
-    """Runs a job; how each rank ended."""
+    """Runs a job, and returns how each rank ended."""
     return job_ranks.run(lambda rank, port: [FOLDER / "compiled.py", rank, ranks, port, json.dumps(job)], ranks, timeout=400)
 
 
@@ -35,7 +35,7 @@ def start(job, ranks=2):
 @unittest.skipUnless(job_ranks.HAS_LIBRARIES, job_ranks.NO_LIBRARIES)
 class CompiledTest(unittest.TestCase):
     def train(self, step, inner, options, ranks=2, **more):
-        """What rank 0 prints; all ranks hold the same bits."""
+        """Returns the output of rank 0, after checking that all ranks hold equal bits."""
         done = start({"step": step, "inner": inner, "options": options} | more, ranks)
         for each in done:
             self.assertTrue(job_ranks.succeeded(each, plain=options is None), f"{each.code}: {each.said[-3000:]}")
@@ -44,7 +44,7 @@ class CompiledTest(unittest.TestCase):
         return answers[0]
 
     def assert_compressed(self, answer, matrices, vectors):
-        """Two of three matrices are large enough; what is no gradient travels exactly."""
+        """Two of three matrices are large enough; everything that is no gradient is sent uncompressed."""
         layers = {layer["layer"]: layer for layer in answer["layers"]}
         for name in matrices:
             self.assertIn("quantize bits=4", layers[name]["codec"], layers.keys())

@@ -1,4 +1,4 @@
-"""What codecs applied and what they still owe is what was handed in, over any history of steps."""
+"""The updates that were applied and the residuals of codecs add up to the gradients, over any history of steps."""
 
 import json
 import unittest

@@ -1,4 +1,5 @@
-"""Scripts of frameworks that wrap models by themselves, with CGX in the environment: they are compressed, and train as without."""
+"""Scripts of frameworks that wrap models by themselves are compressed with CGX in the environment, and train as without
+it."""
 
 import importlib.util
 import json
@@ -26,7 +27,7 @@ class FrameworksTest(unittest.TestCase):
         return printed, answer["losses"]
 
     def run_script(self, script, *arguments, saved=None, **environment):
-        """What the first rank printed and said, and its answer."""
+        """Returns the first rank's output and errors, and its answer."""
         with tempfile.TemporaryDirectory() as folder:
             paths = python_path(pathlib.Path(folder))
             done = job_ranks.run(lambda rank, port: [job_ranks.FOLDER / "frameworks" / f"{script}.py", saved or f"{folder}/saved", *arguments], 2,
@@ -49,7 +50,7 @@ class FrameworksTest(unittest.TestCase):
         self.assertAlmostEqual(sum(losses[-end:]) / end, sum(plain[-end:]) / end, delta=0.05 * plain[0])
 
     def assert_resumes(self, script, whole, resumed):
-        """Error feedback at 2 bits owes much, and its random numbers differ in each step."""
+        """Error feedback at 2 bits has large residuals, and its random numbers differ in each step."""
         with tempfile.TemporaryDirectory() as folder:
             options = {"CGX": "gradients='bits=2 error-feedback=f32'"}
             (*_, first), (_, said, second) = (self.run_script(script, *arguments, saved=f"{folder}/saved", **options)

@@ -1,5 +1,5 @@
-"""Models that FSDP2 splits: what `cgx_torch.compress` sends is what torch would send, within the codec's error, for whatever torch
-hands it, and what it leaves to torch it says."""
+"""Tests models that FSDP2 splits: `cgx_torch.compress` gives torch's results within the codec's error in every setting
+of torch, and reports what it leaves to torch."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ needs_interface = unittest.skipUnless(job_ranks.has_fsdp(), job_ranks.NO_FSDP)
 
 
 def train(jobs, ranks=2):
-    """For each job what its ranks print."""
+    """Returns the output of the ranks for each job."""
     before = shared_memory()
     done = run("sharded", json.dumps(jobs), count=ranks, timeout=200)
     for each in done:
@@ -27,7 +27,8 @@ def train(jobs, ranks=2):
 
 
 def assert_exact_is_plain(case, settings, ranks, same_bits=True):
-    """Exact codecs change nothing, whatever torch is told to do. What the ranks print of each of these settings."""
+    """Checks that uncompressed codecs change nothing in each setting of torch, and returns the output of the ranks for
+    each."""
     done = train([job for each in settings for job in ({**each, "cgx": None}, {**each, "cgx": EXACT})], ranks)
     for each, plain, ours in zip(settings, done[::2], done[1::2]):
         with case.subTest(ranks=ranks, **each):
@@ -51,7 +52,8 @@ class FsdpTest(unittest.TestCase):
                     {**half, "reduce_dtype": "float32"}, {**half, "reduce_dtype": "bfloat16"}, {"reduce_dtype": "float16"},
                     {**half, "reduce_dtype": "float32", "mixed": True}, {"frozen": True}, {"frozen": True, "flips": 3},
                     {"model": "branches"}, {"model": "branches", "step_types": True},
-                    # Branches of one size, whose gradients torch packs in another order than the parameters have.
+                    # The branches have one size, so that torch packs their gradients in another order than the
+                    # parameters.
                     {"grad_types": True}, {"model": "branches", "grad_types": True},
                     {"divide": 2.0}, {"divide": 1.0, "sum_only": True}, {"at_once": True}, {"ddp": True}]
         exact = dict(zip(map(str, settings), assert_exact_is_plain(self, settings, 2)))
@@ -66,7 +68,7 @@ class FsdpTest(unittest.TestCase):
         assert_exact_is_plain(self, [{"reshard": 2}], 4, same_bits=False)
 
     def test_the_factor_of_a_sum_is_that_of_a_sum_without_one(self):
-        # Gloo has no PREMUL_SUM, which torch asks for where a factor was set: to the plain sum it is compared.
+        # Gloo has no PREMUL_SUM, which torch uses where a factor was set. The reference is the plain sum.
         plain, ours = train([{"cgx": None, "divide": 3.0, "sum_only": True}, {"cgx": EXACT, "divide": 3.0}])
         for mine, theirs in zip(ours[0]["values"], plain[0]["values"]):
             self.assertAlmostEqual(mine, theirs, delta=1e-3 * abs(theirs) + 1e-4)
@@ -82,7 +84,7 @@ class FsdpTest(unittest.TestCase):
                     self.assertEqual(len({rank["gathered"] for rank in each}), 1, "ranks hold different parameters")
                     self.assertAlmostEqual(sum(each[0]["losses"][-8:]) / 8, expected, delta=share * expected)
                 layers = ours[0]["telemetry"]["layers"]["blocks.0.up.weight"]
-                # A scale and an offset of 16 bits for each 128 elements.
+                # Each 128 elements have a scale and an offset of 16 bits.
                 for direction, ratio in (("weights", 32 / 8.25), ("gradients", 32 / 4.25)):
                     self.assertAlmostEqual(layers[direction]["raw_bytes"] / layers[direction]["wire_bytes"], ratio, delta=0.1)
                 norm = ours[0]["telemetry"]["layers"]["blocks.0.norm1.weight"]
@@ -105,7 +107,7 @@ class FsdpTest(unittest.TestCase):
         self.assertEqual(once[0]["bits"], never[0]["bits"])
 
     def test_both_gathers_of_a_step_have_the_same_bits(self):
-        # Where there is one gather a step, the backward pass has the weights of the forward pass.
+        # With one gather per step, the backward pass has the weights of the forward pass.
         job = {"cgx": {"weights": "bits=4", "timeout": 60}}
         twice, once = train([job, {**job, "reshard": False}])
         self.assertGreater(twice[0]["telemetry"]["raw_bytes"], once[0]["telemetry"]["raw_bytes"])
@@ -147,7 +149,7 @@ class FsdpTest(unittest.TestCase):
 
 @needs_torch_and_libraries
 class RefusalTest(unittest.TestCase):
-    """What cannot be done is refused in words."""
+    """Requests that cannot be met are rejected with a message."""
 
     def refused(self, what, said, **options):
         sys.path[:0] = [str(PACKAGE)]

@@ -1,4 +1,5 @@
-"""Models that FSDP2 splits and replicates: the second hop, a sum over replicas, is that of torch but for its codec."""
+"""Tests models that FSDP2 splits and replicates: the second hop, a sum over replicas, equals torch's except for its
+codec."""
 
 import json
 import unittest
@@ -17,7 +18,7 @@ class HsdpTest(unittest.TestCase):
         return done
 
     def test_an_exact_second_hop_is_plain_to_the_bit_on_two_by_two(self):
-        # Each sum is of two numbers, in whichever order.
+        # Each sum has two addends, so its order does not matter.
         late = {"accumulate": 2, "gathers_late": True}
         half = {"param_dtype": "bfloat16", "reduce_dtype": "float32"}
         settings = [{"replicas": 2, **more} for more in ({}, half, late, {"hooks": True}, {"frozen": True, "flips": 3},
@@ -76,7 +77,7 @@ class HsdpTest(unittest.TestCase):
 
     def test_a_killed_rank_is_an_exception_of_all_others_that_says_where(self):
         done = run("sharded", json.dumps([{"replicas": 2, "dies": [3, 2], "cgx": {"timeout": 10}}]), count=4, timeout=100)
-        # Who is not between the same ranks as the killed one hears of it from those whom that stopped.
+        # Ranks that do not communicate with the killed one learn of it from those that it stopped.
         for rank, between in ((2, "ranks 2, 3"), (1, "ranks 1, 3"), (0, r"ranks 0, [12]")):
             self.assertNotEqual(done[rank].code, 0)
             self.assertRegex(done[rank].said, rf"(gathering the weights|\w+ing (over replicas )?the gradients) of [\w. ]+ \([\w., ]+\) between {between} of the "

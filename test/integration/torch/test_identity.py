@@ -1,11 +1,11 @@
-"""Ranks know what they communicate by what the user's program says, never by which of their threads comes first."""
+"""Ranks identify collectives by the names in the user's program, never by which of their threads comes first."""
 
 import os
 import unittest
 
 from launch import needs_torch_and_libraries, run, shared_memory
 
-ROUNDS = int(os.environ.get("CGX_TEST_ROUNDS", "6"))  # 200 take some minutes
+ROUNDS = int(os.environ.get("CGX_TEST_ROUNDS", "6"))  # 200 take a few minutes
 
 
 @needs_torch_and_libraries

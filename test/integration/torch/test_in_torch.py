@@ -1,4 +1,4 @@
-"""examples/in-torch: the script with two lines more trains as the plain one does."""
+"""examples/in-torch: the script with two more lines trains like the plain one."""
 
 import difflib
 import re
@@ -11,7 +11,7 @@ FOLDER = ROOT / "examples" / "in-torch"
 
 
 def train(script, *arguments, ranks=2):
-    """What rank 0 prints."""
+    """Returns the output of rank 0."""
     done = job_ranks.run(lambda rank, port: [FOLDER / script, *arguments], ranks, environment={"PYTHONPATH": str(PACKAGE)})
     for each in done:
         assert job_ranks.succeeded(each, plain=script == "plain.py"), f"{each.code}: {each.said[-3000:]}"

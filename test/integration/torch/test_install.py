@@ -1,4 +1,4 @@
-"""install() and the environment variable CGX: scripts that do not know of cgx send compressed gradients."""
+"""With install() or the environment variable CGX, scripts that do not mention cgx send compressed gradients."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ from ranks import PACKAGE
 @needs_torch_and_libraries
 class InstallTest(unittest.TestCase):
     def run_script(self, kind, **environment):
-        """How the ranks of a script ended, all of which must have ended well."""
+        """Returns how the ranks of a script ended, after checking that all succeeded."""
         paths = environment.pop("PYTHONPATH", f"{PACKAGE}:{PYTHON_PACKAGES}")
         done = job_ranks.run(lambda rank, port: [FOLDER / "unedited.py", kind], 2, environment={"PYTHONPATH": paths, **environment})
         for each in done:

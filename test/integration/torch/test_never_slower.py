@@ -1,5 +1,5 @@
-"""never_slower leaves exact what codecs would make slower: all ranks choose alike, of what they measured together, and a resumed run
-goes on with what was chosen."""
+"""never_slower leaves uncompressed what codecs would make slower. All ranks make one choice from their common
+measurements, and a resumed run keeps it."""
 
 import json
 import pathlib
@@ -20,7 +20,7 @@ OPTIONS = {"gradients": "bits=2 error-feedback=f32", "timeout": 60}
 
 
 class GainTest(unittest.TestCase):
-    """Without any rank."""
+    """Tests the prediction without ranks."""
 
     def manifest(self, *elements, family="quantize"):
         codec = {"family": family, "bits": 4}

@@ -1,4 +1,4 @@
-"""Wrong options are refused where they are written, warnings are said there, and kinds of models that are rare train as well."""
+"""Wrong options are rejected where they are written, warnings name that line, and rare kinds of models train as well."""
 
 import functools
 import json

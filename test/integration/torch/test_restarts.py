@@ -1,4 +1,4 @@
-"""Ranks that torchrun has started again meet each other, and not what an earlier life left in the store."""
+"""Ranks that torchrun has restarted find each other, and not entries that an earlier life left in the store."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ class Dict:
 
 
 def life(store, hashes, timeout=10.0, late=()):
-    """What `agree` returns or raises for each process; hashes has None for one that does not come."""
+    """Returns the result or the error of `agree` for each process; hashes has None for one that does not come."""
     found = {}
 
     def agree(process):

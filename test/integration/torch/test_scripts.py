@@ -1,6 +1,6 @@
-"""Training scripts that know nothing of cgx, as people write them for DistributedDataParallel, with two lines more for each
-model: gradients that are accumulated, unused and tied layers, half precision, several models, uneven batches, convolutions in
-channels_last, a language model, sparse embeddings, compiled modules."""
+"""Training scripts that do not mention cgx, as people write them for DistributedDataParallel, with two added lines per
+model: gradients that are accumulated, unused and tied layers, half precision, several models, uneven batches,
+convolutions in channels_last, a language model, sparse embeddings, compiled modules."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from ranks import PACKAGE, torch
 
 FOLDER = job_ranks.FOLDER / "scripts"
 MODEL = re.compile(r"^(\w+) = DistributedDataParallel\(.*\)$", re.M)
-# Script: (steps that travel, layers at 4 bits) of each of its models.
+# Each entry is a script, with (steps that communicate, layers at 4 bits) for each of its models.
 _IN_A_BLOCK = ("self_attn.in_proj_weight", "self_attn.out_proj.weight", "linear1.weight", "linear2.weight")
 SCRIPTS = {"accumulate": {"model": (20, {"0.weight", "2.weight", "4.weight"})},
            "adversarial": {"generator": (20, {"0.weight", "2.weight"}), "critic": (20, {"0.weight"})},
@@ -39,7 +39,7 @@ print(json.dumps({{name: {{"layers": {{layer["layer"]: layer["codec"] for layer 
 
 
 def with_cgx(source, options):
-    """The script with two lines more behind each model, and with what the test wants to know at its end."""
+    """Returns the script with two more lines after each model, and code for the test at its end."""
     lines = rf"\g<0>\n\1_state = cgx_torch.state(\1, {options})\n\1.register_comm_hook(\1_state, cgx_torch.hook)"
     names = MODEL.findall(source)
     assert names, "the script has no model"
@@ -48,7 +48,7 @@ def with_cgx(source, options):
 
 
 def run(script, compresses, ranks=2, options="bits=4"):
-    """What the ranks print."""
+    """Returns the output of the ranks."""
     source = (FOLDER / f"{script}.py").read_text()
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{script}.py"
@@ -93,7 +93,7 @@ class ScriptsTest(unittest.TestCase):
         import cgx_torch
 
         class FullyShardedDataParallel(torch.nn.Module):
-            """Called like torch's, which torch 1.13 cannot import under Python 3.11."""
+            """A class with the name of torch's, which torch 1.13 cannot import under Python 3.11."""
 
         model = FullyShardedDataParallel()
         with self.assertRaisesRegex(TypeError, "expected a DistributedDataParallel.*got FullyShardedDataParallel"):

@@ -1,4 +1,4 @@
-"""What a model that FSDP2 splits exchanges, it does while it computes, and no one sees a gradient too early or too late."""
+"""A model that FSDP2 splits communicates while it computes, and no reader sees a gradient too early or too late."""
 
 import json
 import unittest
@@ -48,7 +48,7 @@ class ShardedOverlapTest(unittest.TestCase):
     def test_how_long_exchanges_last_changes_no_bit(self):
         job = {"steps": 4, "cgx": {"weights": "bits=4", "gradients": "bits=2 error-feedback=f32", "timeout": 60}}
         jobs = [{**job, **more} for more in ({}, {"accumulate": 2}, {"model": "branches"})]
-        # By the clock other exchanges of each run are late.
+        # Other exchanges are late in each run, because that depends on the clock.
         for once, again in zip(train(jobs), train([{**each, "late": 0.01} for each in jobs])):
             self.assertEqual(again[0]["losses"], once[0]["losses"])
             self.assertEqual([each["bits"] for each in again], [each["bits"] for each in once])

@@ -1,4 +1,4 @@
-"""Plans of models that FSDP2 splits."""
+"""Tests plans of models that FSDP2 splits."""
 
 import unittest
 
@@ -10,7 +10,7 @@ from test_fsdp import needs_interface, train
 @needs_interface
 class ShardedPlanTest(unittest.TestCase):
     def test_a_plan_has_a_codec_for_each_direction_of_a_layer(self):
-        """As `cgx-plan` makes it of what was measured."""
+        """The plan is the one that `cgx-plan` makes from the profile."""
         measured, = train([{"profiled": [1, 5], "cgx": {"timeout": 60}}])
         profile = measured[0]["profile"]
         kinds = {(each["layer"], each["kind"]) for each in profile["layers"] if not each["layer"].endswith(" there are")}

@@ -1,4 +1,4 @@
-"""What codecs of a model that FSDP2 splits remember, on another number of ranks."""
+"""Tests codec state of a model that FSDP2 splits, with another number of ranks."""
 
 import json
 import tempfile

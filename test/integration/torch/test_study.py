@@ -1,4 +1,5 @@
-"""tools/study/frameworks and sharded-overlap, in short: steps of torch and JAX on hosts with slow links, alone and with cgx."""
+"""Tests tools/study/frameworks and sharded-overlap, shortened: steps of torch and JAX on hosts with slow links, alone
+and with cgx."""
 
 import os
 import pathlib
@@ -11,7 +12,7 @@ TOOLS = pathlib.Path(__file__).resolve().parents[3] / "tools"
 
 
 def why_not():
-    """Why there can be no network namespaces here, or None."""
+    """Returns why network namespaces are not possible here, or None."""
     trial = subprocess.run([TOOLS / "netlab", "--hosts", "2", "--", "true"], capture_output=True, text=True, check=False)
     return None if trial.returncode == 0 else trial.stderr.strip()
 

@@ -1,5 +1,5 @@
-"""A hook of DistributedDataParallel sends gradients compressed: ranks agree to the bit, exact is what DDP computes, DDP's
-ways with buckets do no harm, and what goes wrong is an exception on every rank."""
+"""A hook of DistributedDataParallel sends compressed gradients: ranks agree to the bit, uncompressed results are DDP's,
+DDP's rearrangement of buckets does no harm, and an error is an exception on every rank."""
 
 import json
 import unittest
@@ -9,7 +9,7 @@ from ranks import FOLDER, torch
 
 
 def start(job, ranks=2, per_host=None):
-    """Runs a job; how each rank ended. With `per_host`, as many ranks take themselves for a host."""
+    """Runs a job and returns how each rank ended. With `per_host`, as many ranks take themselves for a host."""
     return job_ranks.run(lambda rank, port: [FOLDER / "process.py", rank, ranks, port, json.dumps(job)], ranks,
                          of_rank=lambda rank: {"CGX_HOST": str(rank // per_host)} if per_host else {})
 
@@ -18,7 +18,7 @@ def start(job, ranks=2, per_host=None):
 @unittest.skipUnless(job_ranks.HAS_LIBRARIES, job_ranks.NO_LIBRARIES)
 class HookTest(unittest.TestCase):
     def train(self, job, ranks=2, per_host=None):
-        """What the ranks of a job print, all of which hold the same bits."""
+        """Returns the output of a job's ranks, after checking that all hold equal bits."""
         done = start(job, ranks, per_host)
         for each in done:
             self.assertTrue(job_ranks.succeeded(each, plain=job["options"] is None), f"{each.code}: {each.said[-3000:]}")
@@ -27,7 +27,8 @@ class HookTest(unittest.TestCase):
         return answers
 
     def assert_fails(self, job, *expected, ranks=2, per_host=None):
-        """Every rank that lives fails, and says so, before the deadline of `start`, ten times the longest timeout of a job."""
+        """Checks that every remaining rank fails with a message before the deadline of `start`, ten times the longest
+        timeout of a job."""
         for rank, (_, said, code) in enumerate(start(job, ranks, per_host)):
             self.assertNotEqual(code, 0)
             if expected[rank] is not None:
@@ -67,7 +68,7 @@ class HookTest(unittest.TestCase):
         first, last = (self.train({"options": {"bits": 4, "error_feedback": "f32"}, "steps": steps})[0] for steps in (2, 6))
         self.assertEqual({len(group) for group in first["groups"]}, {1})
         self.assertEqual(last["groups"][0][:2], ["output.bias", "output.weight"])
-        # A layer's codec does not depend on what it travels with.
+        # A layer's codec does not depend on the other layers of its bucket.
         self.assertEqual(first["state"], last["state"])
         self.assertEqual(last["telemetry"]["steps"], 6)
         self.assertEqual(last["meetings"], 1)
@@ -106,7 +107,7 @@ class HookTest(unittest.TestCase):
         self.assertEqual(answers[0]["plan"]["solver"], "lgreco")
         self.assertEqual({each["layer"] for each in answers[0]["plan"]["layers"]},
                          {"input.weight", "hidden.weight", "output.weight"})
-        # Before and after the step from which buckets travel whole.
+        # These are the steps before and after buckets are sent whole.
         plan = answers[0]["plan"]
         for layer in plan["layers"]:
             layer["codec"] = {"family": "quantize", "bits": 8, "bucket": 128, "rounding": "stochastic", "scale": "bf16"}
@@ -117,7 +118,7 @@ class HookTest(unittest.TestCase):
             self.assertLess(layer["raw_bytes"], 13 * layer["wire_bytes"])
 
     def test_resumed_is_what_was_interrupted(self):
-        # DDP arranges the buckets of a model made anew once more, so what travels together differs for two steps.
+        # DDP rearranges the buckets of a new model once, so buckets differ for two steps.
         job = {"options": {"bits": 2, "error_feedback": "f32", "seed": 5}, "steps": 8}
         through, resumed = self.train(job)[0], self.train(dict(job, resume_at=4))[0]
         self.assertTrue(through["state"])
@@ -128,7 +129,7 @@ class HookTest(unittest.TestCase):
         self.assert_fails(jobs, r"RuntimeFailure: collective \d+ \(all_reduce of layer '.*rank 1 died", None)
 
     def test_a_host_that_is_lost(self):
-        # That of the store of torch.
+        # The lost host is the one with torch's store.
         jobs = [{"options": {"bits": 4, "timeout": 20}} for _ in range(3)]
         jobs[0]["dies_at"] = 5
         self.assert_fails(jobs, None, *[r"RuntimeFailure: collective \d+ \(all_reduce of layer '.*rank 0 died"] * 2, ranks=3,

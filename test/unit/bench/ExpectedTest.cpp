@@ -1,4 +1,4 @@
-//===-- ExpectedTest.cpp - Wrong results of a benchmark are seen ----------===//
+//===-- ExpectedTest.cpp - Detecting wrong results of a benchmark ---------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t ranks = 3;
 constexpr uint64_t elements = 12, part = elements / ranks;
 
-/// Computed without Expected: what each collective gives this rank.
+/// Computes, without Expected, the results of this rank.
 std::vector<float> resultsOf(const std::string &collective, uint32_t rank) {
   std::vector<float> sums(elements), all, exchanged;
   for (uint32_t from = 0; from < ranks; ++from)

@@ -1,4 +1,4 @@
-//===-- LinkLatenciesTest.cpp - The model takes as long as was measured ---===//
+//===-- LinkLatenciesTest.cpp - Fitting the model to measured times -------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@ using namespace cgx::bench;
 
 namespace {
 
-/// What the model says of an all-reduce without length.
+/// Returns the model's seconds for an all-reduce without elements.
 double secondsOf(const cgx_link &link, cgx_algorithm algorithm, uint32_t ranks) {
   cgx_collective collective = {};
   collective.kind = CGX_ALL_REDUCE;
@@ -43,7 +43,8 @@ TEST(LinkLatenciesTest, TheModelTakesAsLongAsTheMachine) {
 
 TEST(LinkLatenciesTest, NoTimeIsTooShort) {
   EXPECT_GT(fitLatency(4, 0), 0);
-  // Faster all to all than one message after another: noise of the clock.
+  // Sending to all is never faster than sending one message after another; a measurement that says so is
+  // clock noise.
   EXPECT_DOUBLE_EQ(fitFurtherMessage(4, 1e-5, 1e-6), 1e-7);
 }
 

@@ -1,4 +1,4 @@
-//===-- CacheTest.cpp - Compiled steps that are kept -------------*- C++ -*-===//
+//===-- CacheTest.cpp - Safety of the cache ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of whom what is loaded is: the rest is test/integration/run/test_cache.py.
+// Tests who may own the files that are loaded. The rest is in test/integration/run/test_cache.py.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ TEST_F(CacheTest, IsTheFolderThatWasLookedAtWhateverIsAtItsName) {
   std::optional<Cache> ours = open();
   ASSERT_TRUE(ours);
   ours->store(key, {.files = {"ours"}, .manifest = "{}"});
-  // Whoever owns a folder above it may do this between the look and the load.
+  // The owner of a parent folder may do this between the check and the load.
   fs::rename(folder / "cache", folder / "elsewhere");
   std::optional<Cache> theirs = open();
   ASSERT_TRUE(theirs);

@@ -33,7 +33,7 @@ std::string repeated(const std::string &text, size_t count) {
   return all;
 }
 
-/// With which the text is refused; empty when it is taken.
+/// Returns the error that the text is rejected with; empty when it is accepted.
 template <typename Json = nlohmann::json> std::string refusal(std::string_view text, JsonLimits limits = {}) {
   try {
     (void)parseJson<Json>(text, limits);
@@ -82,8 +82,7 @@ TEST(Json, NamesThePlaceOfWhatIsWrong) {
   EXPECT_EQ(refusal("").find("json.exception"), std::string::npos) << refusal("");
 }
 
-/// A name that counts how often one is compared with another: what a search among the members of an object
-/// does.
+/// A name that counts its comparisons, by which the test sees how an object's members are searched.
 struct CountedName : std::string {
   using std::string::string;
   CountedName(const std::string &text) : std::string(text) {}
@@ -108,8 +107,8 @@ template <typename Json> uint64_t comparisonsOf(const std::string &text, size_t 
   return CountedName::comparisons;
 }
 
-/// A name is looked for in a tree of the names before it, whatever is nested in the members of a large
-/// object.
+/// A name is searched for in a tree of the names before it, independent of what is nested in the members of a
+/// large object.
 TEST(Json, ComparesEachNameWithFewOfTheOthers) {
   for (size_t members : {100, 1000, 40'000}) {
     std::string text = "{";
@@ -117,8 +116,8 @@ TEST(Json, ComparesEachNameWithFewOfTheOthers) {
       text +=
           (i ? ",\"t" : "\"t") + std::to_string(i) + R"(":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
     text += "}";
-    // Each member has four names. Trees are at most twice as deep as the logarithm, and a name is looked for
-    // in two: that of the names and that of the members.
+    // Each member has four names. Trees are at most twice as deep as the logarithm, and a name is searched
+    // for in two of them: that of the names and that of the members.
     const auto most = uint64_t(4 * 2 * 2 * (std::log2(double(members)) + 2) * double(members));
     EXPECT_LE((comparisonsOf<nlohmann::basic_json<std::map, std::vector, CountedName>>(text, members)), most);
     EXPECT_LE(
@@ -131,7 +130,7 @@ TEST(Json, CutsLongValuesBetweenCharacters) {
   EXPECT_EQ(valueText(nlohmann::json::parse("[1, \"a\"]")), "[1,\"a\"]");
   const std::string cut = valueText(repeated("\u00e9", 300));
   EXPECT_TRUE(cut.ends_with("...")) << cut;
-  EXPECT_EQ(nlohmann::json(cut.substr(1)).dump(), "\"" + cut.substr(1) + "\""); // UTF-8 still
+  EXPECT_EQ(nlohmann::json(cut.substr(1)).dump(), "\"" + cut.substr(1) + "\""); // the rest is valid UTF-8
   EXPECT_EQ(valueText("\xff"), "\"\ufffd\"");
 }
 
@@ -158,7 +157,7 @@ TEST(Codec, RefusesWhatIsNone) {
     EXPECT_THROW(parseCodecText(text), Error) << text.substr(0, 100);
 }
 
-/// A parameter under another name, with another value or of another family would be passed over in silence.
+/// A parameter with another name, another value or for another family would otherwise be ignored silently.
 TEST(Codec, RefusesNamesThatItsFamilyDoesNotHave) {
   const auto refusalOf = [](const std::string &text) -> std::string {
     try {
@@ -270,12 +269,12 @@ TEST(Machine, IsWrittenAsItIsRead) {
   const Codec sparser = parseCodecText(R"({"family": "topk", "density": 0.001})"),
               other = parseCodecText(R"({"family": "natural"})"),
               exact = parseCodecText(R"({"family": "identity"})");
-  EXPECT_EQ(ratesOf(again, sparser).decode_bytes_per_second, 3e9); // of its family
-  EXPECT_EQ(ratesOf(again, other).encode_bytes_per_second, 5e8);   // the slowest
+  EXPECT_EQ(ratesOf(again, sparser).decode_bytes_per_second, 3e9); // the rate of its family
+  EXPECT_EQ(ratesOf(again, other).encode_bytes_per_second, 5e8);   // the slowest rate
   EXPECT_EQ(ratesOf(again, exact).encode_bytes_per_second, 0);
 }
 
-/// A pipe with a name, in a folder of its own.
+/// A named pipe, in a folder of its own.
 struct NamedPipe {
   NamedPipe() { EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0); }
   ~NamedPipe() { std::filesystem::remove(path); }
@@ -293,7 +292,7 @@ TEST(InputFile, OfAPipeWithoutAWriterIsRefused) {
   EXPECT_EQ(wrong, "expected a regular file");
 }
 
-/// Whether the writer has waited for us, is slow, or has left already.
+/// The reader gets everything, no matter if the writer waits for it, is slow, or has finished already.
 TEST(InputFile, OfAPipeIsAllThatIsWritten) {
   for (const std::string &written : {std::string(), std::string("text"), std::string(300'000, 'x')})
     for (const auto pause : {std::chrono::milliseconds(0), std::chrono::milliseconds(60)}) {

@@ -13,7 +13,7 @@
 namespace cgx::layers {
 namespace {
 
-/// A codec as the attribute is written, or why a text is none.
+/// Returns a codec in the spelling of the attribute, or why the text is no codec.
 std::string read(std::string_view text) {
   CodecWords words;
   std::string reason = splitCodecWords(text, "quantize", words);

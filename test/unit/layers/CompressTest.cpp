@@ -14,7 +14,7 @@
 namespace cgx::layers {
 namespace {
 
-/// Two matrices and a vector, one behind the other.
+/// Returns a table of two matrices and a vector, in that order.
 Table makeTable() {
   Table table;
   table.ranks = 2;

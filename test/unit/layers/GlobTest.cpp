@@ -63,7 +63,7 @@ TEST(Glob, SaysWhyATextIsNoPattern) {
   EXPECT_EQ(refusalOf(many), "too many brace expansions");
 }
 
-// A name that almost matches makes a matcher that tries all ways take forever.
+// A matcher that tries all alternatives takes exponential time on a name that almost matches.
 TEST(Glob, TakesNoLongerThanNameTimesPattern) {
   std::string pattern, name(20000, 'a');
   for (int i = 0; i < 200; ++i)

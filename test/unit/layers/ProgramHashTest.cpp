@@ -20,8 +20,8 @@ std::string textOf(size_t bytes) {
   return text;
 }
 
-// What LLVM's xxh3_64bits says, by which manifests of earlier versions were numbered: plans and checkpoints
-// hold that number. Lengths are those around which the hash takes another way.
+// The expected values are those of LLVM's xxh3_64bits, with which earlier versions numbered manifests; plans
+// and checkpoints contain that number. The lengths are those at which the hash changes its algorithm.
 TEST(ProgramHash, IsTheOneOfEarlierVersions) {
   const std::pair<size_t, const char *> known[] = {
       {17, "93e37276a1b3d25e"},   {32, "d00a2b8f3bf36873"},   {33, "d39624f33c097a6e"},

@@ -64,7 +64,7 @@ TEST_F(OutputFile, IsReplacedAsAWholeAndKeepsItsPermissions) {
   const int old = ::open(at("a").c_str(), O_RDONLY);
   EXPECT_EQ(writeOutput(at("a"), "two"), "");
   char bytes[8];
-  EXPECT_EQ(::read(old, bytes, sizeof bytes), 3); // a reader of the old file has the old bytes
+  EXPECT_EQ(::read(old, bytes, sizeof bytes), 3); // a reader of the old file still gets the old bytes
   EXPECT_EQ(std::string(bytes, 3), "one");
   ::close(old);
   EXPECT_EQ(read(at("a")), "two");
@@ -102,7 +102,7 @@ TEST_F(OutputFile, IsMadeInFoldersThatTheirOwnerCanUseWhateverTheMask) {
   EXPECT_EQ(modeOf(at("a/private")), mode_t{0700});
   ASSERT_EQ(::chmod(at("a/b").c_str(), 0750), 0);
   EXPECT_EQ(makeOutputFolder(at("a/b")), "");
-  EXPECT_EQ(modeOf(at("a/b")), mode_t{0750}); // one that is there stays as it is
+  EXPECT_EQ(modeOf(at("a/b")), mode_t{0750}); // an existing folder keeps its mode
   EXPECT_EQ(makeOutputFolder(at("private/a/c")),
             "cannot make folder '" + at("private/a/c") + "': File exists");
 }
@@ -139,14 +139,14 @@ TEST_F(OutputFile, OfAnotherUserInAFolderForAllIsNeitherFollowedNorReplaced) {
     ASSERT_EQ(::chmod(folder.c_str(), 01777), 0);
     EXPECT_NE(checkOutput(at(name)).find("Permission denied"), std::string::npos) << name;
     EXPECT_NE(writeOutput(at(name), "two").find("Permission denied"), std::string::npos) << name;
-    // Where only its owner may write, they are there with the owner's leave.
+    // In a folder where only its owner may write, these files exist with the owner's consent.
     if (std::string_view(name) == "pipe")
       continue;
     ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);
     EXPECT_EQ(writeOutput(at(name), "one"), "") << name;
   }
   EXPECT_EQ(read(at("secret")), "one");
-  // As it is where the folder is theirs.
+  // If the folder is theirs, they may be replaced.
   ASSERT_EQ(::lchown(at("link").c_str(), other, other), 0);
   ASSERT_EQ(::chmod(folder.c_str(), 01777), 0);
   ASSERT_EQ(::chown(folder.c_str(), other, other), 0);
@@ -180,7 +180,7 @@ TEST_F(OutputFile, ThatIsADeviceStaysOne) {
   EXPECT_NE(writeOutput("/dev/full", "text").find("No space left"), std::string::npos);
 }
 
-/// Standard output is a file while it lives, at a position behind its beginning.
+/// A scope in which standard output is a file, positioned after its beginning.
 class Redirected {
 public:
   explicit Redirected(const std::string &path) : old_(::dup(STDOUT_FILENO)) {
@@ -240,7 +240,7 @@ TEST_F(OutputFile, IsTheSameBehindLinksAndFoldersOnly) {
   EXPECT_FALSE(isSameFile(at("a"), at("b")) || isSameFile("/dev/null", "/dev/null") || isSameFile("-", "-"));
   ASSERT_EQ(writeOutput(at("a"), "text"), "");
   EXPECT_TRUE(isSameFile(at("link"), at("a")));
-  fs::create_hard_link(at("a"), at("b")); // of which each is replaced by itself
+  fs::create_hard_link(at("a"), at("b")); // each path is replaced separately
   EXPECT_FALSE(isSameFile(at("a"), at("b")));
 }
 

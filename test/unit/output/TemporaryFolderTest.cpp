@@ -1,4 +1,4 @@
-//===-- TemporaryFolderTest.cpp - Of this user alone, and gone --*- C++ -*-===//
+//===-- TemporaryFolderTest.cpp - Private temporary folders -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// $TMPDIR while this is there.
+/// A scope with its own $TMPDIR.
 class TemporaryFiles {
 public:
   explicit TemporaryFiles(const std::string &folder) {

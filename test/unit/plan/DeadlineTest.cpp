@@ -20,7 +20,7 @@ using namespace cgx::plan;
 
 namespace {
 
-/// A lower bound of the end of communication, whatever the weights are.
+/// Returns a lower bound of the end of communication, valid for any weights.
 double boundOf(const Problem &problem, const std::vector<double> &weights) {
   Costs costs;
   double weight = 0, constant = 0;
@@ -44,7 +44,8 @@ Problem problemOf(uint64_t seed, size_t layers, double bytesPerSecond, double al
 }
 
 TEST(Deadline, WeightsGiveTheBestOfAllBounds) {
-  // From a link on which all waits for the last layer to one on which all waits for the link.
+  // The links range from one where everything waits for the last layer to one where everything waits for the
+  // link.
   for (double bytesPerSecond : {1e7, 1e9, 1e10, 1e11})
     for (double alpha : {0.0, 0.1, 1.0, 10.0})
       for (uint64_t seed = 1; seed <= 10; ++seed) {

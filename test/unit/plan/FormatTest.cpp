@@ -75,7 +75,7 @@ TEST(Codec, RefusesWhatIsNone) {
   EXPECT_NE(messageOf([] { parseCodecLabel(""); }), "");
   EXPECT_NE(messageOf([] { parseCodecLabel("quantize bits"); }), "");
   EXPECT_NE(messageOf([] { canonicalCodec("[4]"); }), "");
-  EXPECT_NE(messageOf([] { parseCodecLabel("\xff"); }), ""); // not UTF-8
+  EXPECT_NE(messageOf([] { parseCodecLabel("\xff"); }), ""); // invalid UTF-8
   EXPECT_NE(messageOf([] { parseCodecLabel("topk density=0.01 feedback=true"); }).find("got \"feedback\""),
             std::string::npos);
 }
@@ -83,7 +83,7 @@ TEST(Codec, RefusesWhatIsNone) {
 TEST(ProfileFormat, RoundTrips) {
   Profile profile = randomProfile(1, 7, 5);
   profile.layers[2].previousNorm.reset();
-  profile.layers[3].candidates[1].squaredError = INFINITY; // null in the file
+  profile.layers[3].candidates[1].squaredError = INFINITY; // it is null in the file
   Profile back = Profile::parse(profile.toJson());
   EXPECT_EQ(back, profile);
 }

@@ -46,10 +46,10 @@ Profile randomProfile(uint64_t seed, size_t layers, size_t candidates) {
     };
     add(kExact, 32 * 6, 0);
     for (size_t k = 0; k + 1 < candidates; ++k) {
-      // 4 bits first; then all others, at buckets that grow.
+      // The first codec has 4 bits; the others follow, with growing buckets.
       size_t bits = k == 0 ? 4 : 1 + k % 8, bucket = 128 << (k / 8);
       if (k % 8 == 3 && k / 8 == 0)
-        bits = 8; // that is the place of four bits, which came first
+        bits = 8; // 4 bits came first, so 8 take their place
       double error = std::pow(layer.gradientNorm, 2) * std::pow(4.0, -double(bits)) * double(bucket) / 128;
       add(quantize(bits, bucket), 6 * (double(bits) + 32.0 / double(bucket)), error * uniform(0.5, 1.5));
     }

@@ -16,8 +16,8 @@ namespace cgx::plan {
 inline constexpr const char *kFourBits =
     R"({"bits":4,"bucket":128,"family":"quantize","rounding":"stochastic","scale":"bf16"})";
 
-/// `layers` layers with `candidates` codecs each, identity and four bits among them, sizes over
-/// three orders of magnitude, and errors that fall with bits, with noise on them.
+/// Returns a profile with `layers` layers of `candidates` codecs each, identity and 4 bits among them. Sizes
+/// span three orders of magnitude, and errors fall with bits, with noise.
 Profile randomProfile(uint64_t seed, size_t layers, size_t candidates);
 
 } // namespace cgx::plan

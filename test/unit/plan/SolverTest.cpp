@@ -1,4 +1,4 @@
-//===-- SolverTest.cpp - What all solvers promise -*- C++ -*-===//
+//===-- SolverTest.cpp - Properties of all solvers --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -38,7 +38,7 @@ double valueOf(const Problem &problem, const Assignment &assignment) {
   return problem.value(problem.cost(assignment));
 }
 
-/// The smallest value of all assignments that fit; infinite if none does.
+/// Returns the smallest value of all assignments that fit, or infinity if none does.
 double bruteForce(const Problem &problem) {
   Assignment assignment(problem.layers.size(), 0);
   double best = kInfinity;
@@ -54,8 +54,7 @@ double bruteForce(const Problem &problem) {
   }
 }
 
-/// The three kinds of problem, the last with a bound of time between the fastest and the
-/// smallest.
+/// Returns problems of the three kinds; the last has a time bound between the fastest and the smallest.
 std::vector<Problem> problemsOf(const Profile &profile, double alpha) {
   Problem smallest = makeProblem(profile, Objective::Bytes, alpha);
   Problem fastest = makeProblem(profile, Objective::Time, alpha);
@@ -75,7 +74,7 @@ TEST_P(EverySolver, ObeysTheBounds) {
       try {
         solution = solve(*GetParam(), problem);
       } catch (const Error &) {
-        // Only a bound of time may be too much for a solver that knows levels only.
+        // A solver that only knows levels may fail only on a time bound.
         EXPECT_TRUE(problem.hasTimeBound());
         EXPECT_STRNE(GetParam()->name, "exact");
         continue;
@@ -153,7 +152,8 @@ TEST(Incumbent, IsNearestToTheBoundsUntilSomethingFits) {
   problem.layers = {layer};
   const size_t wrong = 0, small = 1, large = 2, late = 3;
   Incumbent incumbent(problem);
-  EXPECT_EQ(incumbent.assignment(), Assignment{late}); // four times too late, the other five times too wrong
+  // One is four times too late, the other has five times the error.
+  EXPECT_EQ(incumbent.assignment(), Assignment{late});
   incumbent.offer({wrong});
   EXPECT_EQ(incumbent.assignment(), Assignment{late});
   EXPECT_FALSE(incumbent.fits());
@@ -215,7 +215,7 @@ TEST(LGreco, IsWithinItsDiscretizationOfTheOptimum) {
     SolverOptions options;
     options.discretization = 1000;
     Problem problem = makeProblem(profile), tight = problem;
-    // Rounding up costs each layer less than a step.
+    // Rounding up costs each layer less than one step.
     tight.errorBound *= 1 - double(layers) / options.discretization;
     double got = valueOf(problem, solve(findSolver("lgreco"), problem, options).assignment);
     EXPECT_GE(got, valueOf(problem, solve(findSolver("exact"), problem).assignment)) << seed;
@@ -226,7 +226,7 @@ TEST(LGreco, IsWithinItsDiscretizationOfTheOptimum) {
 TEST(LGreco, TakesAReferenceThatRoundingMakesInfeasible) {
   Problem problem = makeProblem(randomProfile(8, 50, 6));
   SolverOptions options;
-  options.discretization = 3; // with fewer steps than layers nearly nothing fits
+  options.discretization = 3; // with fewer steps than layers almost nothing fits
   Cost cost = problem.cost(solve(findSolver("lgreco"), problem, options).assignment);
   EXPECT_TRUE(problem.fits(cost));
   EXPECT_LE(cost.bytes, problem.reference.bytes);
@@ -257,7 +257,8 @@ TEST(Problem, RefusesWhatCannotBeDecided) {
   EXPECT_THROW(findSolver("greedy"), Error);
 }
 
-/// Half of the layers are weights, whose errors are a million times those of gradients.
+/// Returns a profile in which half of the layers are weights, whose errors are a million times those of
+/// gradients.
 Profile twoKinds(uint64_t seed) {
   Profile profile = randomProfile(seed, 6, 4);
   for (size_t i = 0; i < profile.layers.size(); i += 2) {
@@ -281,7 +282,7 @@ TEST(Problem, KindsWithReferencesOfTheirOwnCountAlike) {
   const Solver &exact = findSolver("exact");
   Solution solution = solve(exact, problem);
   EXPECT_DOUBLE_EQ(valueOf(problem, solution.assignment), bruteForce(problem));
-  // What a plan says of a layer is what was measured of it.
+  // The plan repeats the measurements of each layer.
   Plan plan = makePlan(profile, options, problem, exact, solution);
   for (const PlannedLayer &layer : plan.layers)
     for (const LayerProfile &measured : profile.layers)
@@ -316,7 +317,7 @@ TEST(Problem, IsInTheOrderOfCommunication) {
 TEST(Problem, HidesWhatTravelsDuringTheBackwardPass) {
   Profile profile = randomProfile(1, 2, 4);
   profile.layers[0].readySeconds = 0;
-  profile.layers[1].readySeconds = 1000; // long after the first has travelled
+  profile.layers[1].readySeconds = 1000; // long after the first was sent
   Problem problem = makeProblem(profile, Objective::Time);
   Assignment small = {0, 0}, large = {problem.layers[0].choices.size() - 1, 0};
   EXPECT_EQ(problem.cost(small).seconds, problem.cost(large).seconds);

@@ -1,4 +1,4 @@
-//===-- AgreementTest.cpp - What ranks were started with --------*- C++ -*-===//
+//===-- AgreementTest.cpp - Facts that ranks have in common -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

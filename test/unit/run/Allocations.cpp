@@ -1,4 +1,4 @@
-//===-- Allocations.cpp - What this program took from the heap -*- C++ -*-===//
+//===-- Allocations.cpp - Heap allocations of this program ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

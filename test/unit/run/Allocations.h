@@ -1,4 +1,4 @@
-//===-- Allocations.h - What this program took from the heap -*- C++ -*-===//
+//===-- Allocations.h - Heap allocations of this program --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 
 namespace cgx::run {
 
-/// All bytes that were ever taken: a measure of work that no busy machine changes.
+/// Returns the bytes of all allocations so far, which measure work independently of the machine's load.
 uint64_t allocatedBytes();
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- BatchesTest.cpp - Which samples a step takes -*- C++ -*-===//
+//===-- BatchesTest.cpp - Order of samples ----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

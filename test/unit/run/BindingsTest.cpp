@@ -1,4 +1,4 @@
-//===-- BindingsTest.cpp - Where each argument comes from -*- C++ -*-===//
+//===-- BindingsTest.cpp - Input of each argument ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@ using namespace cgx::run;
 
 namespace {
 
-/// A safetensors file in memory, of zeros.
+/// A safetensors file in memory, filled with zeros.
 class Memory {
 public:
   explicit Memory(const std::vector<std::tuple<std::string, ElementType, Shape>> &tensors,
@@ -49,7 +49,7 @@ Value argument(const std::string &name, ElementType type, Shape shape) {
   return {name, type, shape, shape, Sharding(shape.size()), std::nullopt};
 }
 
-/// w and m are fed, x and y are batches, lr is a scalar.
+/// Returns a program in which w and m are fed, x and y are batches, and lr is a scalar.
 Manifest program() {
   Manifest manifest;
   manifest.arguments = {argument("state['params']['w']", CGX_F32, {3}),
@@ -99,7 +99,7 @@ TEST(Bindings, TakeSlashFormsAndOtherTopLevelNames) {
 }
 
 TEST(Bindings, NeverTakeOneTensorForAnother) {
-  // Without its parameters the state resembles them by the short name of the momentum.
+  // Without its parameters, the state still resembles them by the short name of the momentum.
   Manifest manifest = program();
   manifest.arguments[0].name = "params['w']";
   manifest.arguments[1].name = "momentum['w']";
@@ -131,7 +131,7 @@ TEST(Bindings, MissingFilesAreNamed) {
   Inputs evaluation{&kState, nullptr, {{"lr", "1"}}};
   evaluation.dataOption = "--eval-data";
   EXPECT_REFUSED(evaluation, "no --eval-data is given");
-  // All that one option brings is one line.
+  // All inputs that one option would give are reported in one line.
   EXPECT_REFUSED((Inputs{nullptr, &kData, {{"lr", "1"}}}),
                  "'state['params']['w']': expected f32[3], and 1 more, got nothing");
 }
@@ -166,7 +166,7 @@ TEST(Bindings, ValuesMustFit) {
   EXPECT_EQ(refusal(program(), {&kState, &kData, {{"lr", "@step"}, {"params/w", "1,2,3"}}}), "");
 }
 
-/// A learning rate, a random key and weights of classes beside samples.
+/// Returns a program with a learning rate, a random key and class weights beside samples.
 Manifest programOfSteps() {
   Manifest manifest = program();
   manifest.arguments[4].name = "batch['lr']";
@@ -239,7 +239,7 @@ TEST(Bindings, SurplusIsAWarning) {
   EXPECT_EQ(bindings.warnings[0], "'f.safetensors' has 1 tensor that the program does not take: z");
 }
 
-/// What the compiler added to `program`: each rank's own w, and a momentum of zeros.
+/// Returns `program` with the state that the compiler adds: each rank's own w, and a momentum of zeros.
 Manifest localProgram() {
   Manifest manifest = program();
   manifest.arguments.push_back(argument("local['state']['params']['w']", CGX_F32, {2, 3}));
@@ -275,7 +275,7 @@ TEST(Bindings, AddedStateIsTakenByItsOwnName) {
   EXPECT_TRUE(bindings.warnings.empty());
 }
 
-/// A checkpoint of local training on four ranks, whose parameters have `width` elements.
+/// Returns a checkpoint of local training on four ranks, whose parameters have `width` elements.
 Memory savedByFour(int64_t width) {
   return Memory({{"state['params']['w']", CGX_F32, {3}},
                  {"state['momentum']['w']", CGX_F32, {3}},

@@ -1,4 +1,4 @@
-//===-- BlocksTest.cpp - How ranks share a tensor -*- C++ -*-===//
+//===-- BlocksTest.cpp - Blocks of a tensor ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

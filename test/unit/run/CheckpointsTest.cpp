@@ -1,4 +1,4 @@
-//===-- CheckpointsTest.cpp - What tells that a checkpoint is whole -*- C++ -*-===//
+//===-- CheckpointsTest.cpp - Validity of a checkpoint ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,7 +25,7 @@ namespace {
 const std::string kPath =
     testing::TempDir() + "/cgx-checkpoint-" + std::to_string(::getpid()) + ".safetensors";
 
-/// The bytes of a checkpoint as --save writes it, without some of its metadata.
+/// Returns the bytes of a checkpoint of --save, without one entry of its metadata.
 std::string checkpoint(const std::string &without = "") {
   std::vector<uint8_t> bytes = {1, 2, 3, 4, 5, 6};
   std::vector<float> floats = {1.5f, -2.5f};
@@ -45,7 +45,7 @@ std::string checkpoint(const std::string &without = "") {
   return text;
 }
 
-/// What it is refused with; empty when it is taken.
+/// Returns the error that it is rejected with; empty when it is accepted.
 std::string refusal(const std::string &bytes) {
   try {
     checkSound(SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "c"));
@@ -55,7 +55,7 @@ std::string refusal(const std::string &bytes) {
   }
 }
 
-/// All that a run takes from a file.
+/// Returns everything that a run takes from a file.
 std::string contents(const std::string &bytes) {
   const SafetensorsFile file = SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "c");
   std::string text;
@@ -80,7 +80,7 @@ TEST(Checkpoints, AnyByteThatIsChangedIsNoticed) {
       ASSERT_EQ(contents(damaged), contents(whole)) << "byte " << at << " xor " << change;
       ++equal;
     }
-  EXPECT_LT(equal, 8u * 4u); // white space behind the header, as another kind of it
+  EXPECT_LT(equal, 8u * 4u); // white space after the header is equivalent to other white space
 }
 
 TEST(Checkpoints, WhatARunIsContinuedFromMustBeThere) {

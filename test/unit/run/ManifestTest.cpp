@@ -1,4 +1,4 @@
-//===-- ManifestTest.cpp - What a compiled program says of itself -*- C++ -*-===//
+//===-- ManifestTest.cpp - Manifest of a compiled program -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -43,7 +43,7 @@ std::string refusal(const Json &text) {
   }
 }
 
-/// Changes what stands at a JSON pointer.
+/// Replaces the value at a JSON pointer.
 Json with(const char *pointer, Json replacement) {
   Json text = good();
   text[Json::json_pointer(pointer)] = std::move(replacement);

@@ -81,7 +81,7 @@ TEST(OldFiles, APlanIsRead) {
   const plan::Plan plan = plan::Plan::parse(textOf("plan.json"));
   EXPECT_EQ(plan.layers.front().layer, "a/w");
   EXPECT_NE(plan.layers.front().codec.find("\"bits\":3"), std::string::npos) << plan.layers.front().codec;
-  // And is the same when it is written anew.
+  // Writing the plan again gives equal text.
   EXPECT_EQ(plan::Plan::parse(plan.toJson()).toJson(), plan.toJson());
 }
 

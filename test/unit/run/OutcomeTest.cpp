@@ -1,4 +1,4 @@
-//===-- OutcomeTest.cpp - What ranks hand over is not trusted -*- C++ -*-===//
+//===-- OutcomeTest.cpp - Untrusted outcomes of ranks -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -44,7 +44,7 @@ Outcome outcome() {
   return outcome;
 }
 
-/// What reading the bytes says; "" if they are taken.
+/// Returns the error of reading the bytes; "" if they are accepted.
 std::string refusal(std::span<const std::byte> bytes) {
   OutcomeReader reader;
   reader.append(bytes);
@@ -104,7 +104,7 @@ TEST(Outcome, OfAnotherJobIsRefused) {
   EXPECT_EQ(refusal(1, failed), "");
 }
 
-/// What a rank of an elastic job brings back when another has died.
+/// Returns the outcome of a rank of an elastic job in which another rank has died.
 Outcome withBoundaries() {
   Outcome failed;
   failed.error = "rank 1 has left";
@@ -156,7 +156,7 @@ TEST(Outcome, CutAnywhereIsRefused) {
   EXPECT_EQ(refusal(longer), "has 1 bytes too many");
 }
 
-/// A number of more than 64 bits is a float to the reader of JSON.
+/// The JSON reader makes a float of a number with more than 64 bits.
 TEST(Outcome, NumbersThatDoNotFitAreRefused) {
   const std::vector<std::byte> whole = packOutcome(0, outcome());
   const std::string text(reinterpret_cast<const char *>(whole.data()), whole.size());
@@ -176,7 +176,7 @@ TEST(Outcome, ThatWasTamperedWithIsRefusedOrWhole) {
     std::vector<std::byte> changed = whole;
     for (uint64_t i = 0; i <= random() % 3; ++i)
       changed[random() % changed.size()] = std::byte(random());
-    (void)refusal(changed); // what it takes has the sizes that are expected, whatever the bytes
+    (void)refusal(changed); // accepted data has the expected sizes, whatever the bytes are
   }
   // Deeply nested text does not overflow the stack.
   const std::string nested = std::string(1 << 20, '[');

@@ -1,4 +1,4 @@
-//===-- ProgressTest.cpp - Lines for who waits ------------------*- C++ -*-===//
+//===-- ProgressTest.cpp - Printed progress of a run ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,7 +24,7 @@ TEST(Progress, LogsHaveFewerLinesTheLongerARunTakesAndTerminalsOneASecond) {
     EXPECT_GE(pauseBetweenLines(age, false), last);
     last = pauseBetweenLines(age, false);
   }
-  EXPECT_LE(last, 60s); // a job that is killed without a word is missed within a minute
+  EXPECT_LE(last, 60s); // a log that ends without a message shows within a minute that the job was killed
 }
 
 TEST(Progress, TimesReadAsPeopleWriteThem) {

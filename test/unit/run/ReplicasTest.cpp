@@ -1,4 +1,4 @@
-//===-- ReplicasTest.cpp - Do ranks agree on what they share -*- C++ -*-===//
+//===-- ReplicasTest.cpp - Agreement of ranks on shared state ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,8 @@ using namespace cgx::run;
 
 namespace {
 
-/// A mesh of 2 x 2 ranks with a replicated tensor, and one that is split along the second axis.
+/// Returns a job on a mesh of 2 x 2 ranks with a replicated tensor, and one that is split along the second
+/// axis.
 Job job() {
   Job job;
   job.manifest.ranks = 4;

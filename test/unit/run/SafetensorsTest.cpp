@@ -33,9 +33,9 @@ SafetensorsFile parse(const std::string &bytes) {
   return SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "t.safetensors");
 }
 
-/// The message with which `bytes` are refused; empty when they are taken.
+/// Returns the error that `bytes` are rejected with; empty when they are accepted.
 std::string refusal(const std::string &bytes) {
-  // A copy of the exact size, so that the sanitizer sees a read past its end.
+  // The copy has the exact size, so that the sanitizer sees a read past its end.
   std::vector<char> exact(bytes.begin(), bytes.end());
   try {
     SafetensorsFile::parse(std::as_bytes(std::span(exact)), "t.safetensors");
@@ -164,7 +164,7 @@ TEST(Safetensors, SurvivesRandomDamage) {
     std::string damaged = whole;
     for (int flips = 1 + static_cast<int>(random() % 3); flips > 0; --flips)
       damaged[random() % damaged.size()] = static_cast<char>(random());
-    refusal(damaged); // refused or taken, but never out of bounds
+    refusal(damaged); // it may be rejected or accepted, but never read out of bounds
   }
 }
 
@@ -187,7 +187,7 @@ TEST(Safetensors, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(std::memcmp(read.find("state['a']")->bytes.data(), bytes.data(), 3), 0);
 }
 
-/// Bytes that writing and reading a file of so many tensors takes of the heap.
+/// Returns the heap bytes that writing and reading a file of so many tensors takes.
 uint64_t bytesOf(int count) {
   std::string path = testing::TempDir() + "/cgx-many-" + std::to_string(::getpid()) + ".safetensors";
   std::vector<TensorView> tensors;
@@ -204,8 +204,8 @@ uint64_t bytesOf(int count) {
   return bytes;
 }
 
-/// A state may have as many tensors as a model has layers. What each of them takes does not grow with their
-/// number; how often names are compared is counted where they are read, in FormatsTest.
+/// A state has many tensors if a model has many layers, and the bytes per tensor must not grow with their
+/// number. FormatsTest counts the comparisons of names.
 TEST(Safetensors, TakesTensorsByTheTenThousand) { EXPECT_LT(bytesOf(40'000), 2 * 10 * bytesOf(4000)); }
 
 TEST(Safetensors, RefusesANameThatIsThereTwiceAmongMany) {

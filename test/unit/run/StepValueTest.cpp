@@ -43,7 +43,8 @@ std::string refusal(const std::string &text, const Value &value) {
   }
 }
 
-// jax.random.key_data(jax.random.fold_in(jax.random.key(S), t)), printed by JAX 0.10.2.
+// The expected values are jax.random.key_data(jax.random.fold_in(jax.random.key(S), t)), printed by JAX
+// 0.10.2.
 TEST(StepValue, KeysHaveTheBitsOfJax) {
   using Words = std::vector<uint32_t>;
   EXPECT_EQ(words("fold_in(0,@step)", 2, 0), (Words{0x6b200159, 0x99ba4efe}));
@@ -52,7 +53,7 @@ TEST(StepValue, KeysHaveTheBitsOfJax) {
   EXPECT_EQ(words("fold_in(4294967295,@step)", 2, 1000000), (Words{0xbe41506d, 0x72253472}));
   EXPECT_EQ(words("fold_in(21474836489,@step)", 2, 3), (Words{0x3c709059, 0x2e944d44}));
   EXPECT_EQ(words("key(21474836489)", 2, 3), (Words{5, 9}));
-  // Of rbg.
+  // These are keys of rbg.
   EXPECT_EQ(words("key(42)", 4, 7), (Words{0, 0x2a, 0, 0x2a}));
   EXPECT_EQ(words("fold_in(42,@step)", 4, 7), (Words{0x97d0552f, 0x51bf719f, 0x97d0552f, 0x51bf719f}));
   // The step of a key folds into the seed of the run.
@@ -72,7 +73,7 @@ TEST(StepValue, TheStepOfANumberIsItself) {
                Error);
 }
 
-// optax, in f64, at steps 0, 1, 3, 5, 9 and 30.
+// The expected values are those of optax, in f64, at steps 0, 1, 3, 5, 9 and 30.
 TEST(StepValue, SchedulesAreThoseOfOptax) {
   const std::vector<std::pair<std::string, std::vector<double>>> schedules = {
       {"linear(1,0.2,8)", {1.0, 0.9, 0.7, 0.5, 0.2, 0.2}},

@@ -79,7 +79,7 @@ ElementType typeNamed(const char *name) { return *parseElementType(name); }
 TEST(Tensor, NarrowFloatsHaveTheValuesOfTheirFormats) {
   struct Range {
     const char *type;
-    double greatest, least; // the least positive one
+    double greatest, least; // least is the smallest positive one
     bool hasInfinity;
   };
   for (const Range &range : {Range{"f8e4m3fn", 448, std::ldexp(1, -9), false},
@@ -131,7 +131,7 @@ TEST(Tensor, SmallIntegersKeepTheirRange) {
   EXPECT_FALSE(findForeignElement(typeNamed("i4"), tensor));
 }
 
-/// The integer part of the lattice of types by value sets.
+/// The expected pairs are the integer part of the partial order of types by their sets of values.
 TEST(Tensor, ConversionsAreLosslessOrRefused) {
   EXPECT_TRUE(isLosslessConversion(CGX_U8, CGX_I32));
   EXPECT_TRUE(isLosslessConversion(CGX_U8, CGX_I16));
@@ -144,7 +144,7 @@ TEST(Tensor, ConversionsAreLosslessOrRefused) {
   EXPECT_FALSE(isLosslessConversion(CGX_I32, CGX_F32));
   EXPECT_FALSE(isLosslessConversion(CGX_F64, CGX_F32));
   EXPECT_FALSE(isLosslessConversion(CGX_U8, CGX_BOOL));
-  EXPECT_TRUE(isLosslessConversion(CGX_I8, typeNamed("i4"))); // as files have it
+  EXPECT_TRUE(isLosslessConversion(CGX_I8, typeNamed("i4"))); // the type in which files store it
   EXPECT_TRUE(isLosslessConversion(CGX_U8, typeNamed("f8e3m4")));
   EXPECT_FALSE(isLosslessConversion(CGX_U8, typeNamed("f8e4m3fn")));
   EXPECT_FALSE(isLosslessConversion(CGX_I8, typeNamed("u4")));

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That what is counted from a schedule is what leaves a rank, the runtime's CollectiveTest shows for every
-// kind; here is who is in which group.
+// The runtime's CollectiveTest shows for every kind that the bytes of a schedule are those that leave a rank.
+// This file tests which ranks are in which group.
 
 #include "../../../tools/run/lib/Traffic.h"
 
@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint64_t kElements = 1024;
 
-/// Two groups, in an order of their own, of four and of two ranks; rank 6 is in none.
+/// Returns a collective with two groups of four and two ranks, in an order of their own. Rank 6 is in no
+/// group.
 Collective collectiveOf(uint32_t kind) {
   Collective collective;
   collective.kind = kind;

@@ -1,4 +1,4 @@
-//===-- AdoptProgramTest.cpp - Ranks that go on with another program -*- C++ -*-===//
+//===-- AdoptProgramTest.cpp - Ranks that continue with another program -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Layers that travel in other groups from some step on have the results that they would have had: the
-// connection and what codecs remember go on, whatever collective a layer is in.
+// If layers are in other groups from some step on, their results do not change: the connection
+// and the state of codecs are kept, whatever collective a layer is in.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +24,9 @@ namespace cgx::test {
 namespace {
 
 using Tensor = std::vector<float>;
-/// By layer.
+/// The tensors of a rank, by layer.
 using Tensors = std::vector<Tensor>;
-/// The layers in each collective.
+/// The layers of each collective.
 using Grouping = std::vector<std::vector<uint32_t>>;
 
 constexpr uint32_t kLayers = 3;
@@ -92,7 +92,7 @@ protected:
   }
   uint32_t ranks() const { return GetParam().ranks; }
 
-  /// The results of all steps, of which each of `from` begins with another grouping.
+  /// Returns the results of all steps. At each step in `from`, another grouping begins.
   std::vector<Tensors> run(const char *storage, const std::map<uint64_t, Grouping> &from) const {
     const std::string job = uniqueJob();
     std::vector<std::vector<Tensors>> results(ranks());
@@ -158,7 +158,7 @@ TEST_P(AdoptProgramTest, WhatACodecRemembersIsNotDropped) {
     ContextPtr context;
     ASSERT_EQ(spec(job, rank, first).create(context), CGX_OK) << cgx_last_error();
     runStep(context.get(), rank, 0, kEachByItself);
-    const bool owes = ranks() > 1; // one rank sends nothing
+    const bool owes = ranks() > 1; // a single rank sends nothing, so it has no residual
     EXPECT_EQ(cgx_context_adopt_program(context.get(), next.c_str()) == CGX_OK, !owes);
     if (owes) {
       EXPECT_NE(std::string(cgx_last_error()).find("layer2"), std::string::npos) << cgx_last_error();

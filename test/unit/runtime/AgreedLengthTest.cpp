@@ -1,4 +1,4 @@
-//===-- AgreedLengthTest.cpp - How long messages of a group are ------------===//
+//===-- AgreedLengthTest.cpp - Agreement on the length of messages --------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Exchanges in time that is counted and not waited for. What a rank says reaches all others, as results do.
+// The exchanges run in simulated time. A wish of a rank reaches all others, as results do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ namespace {
 constexpr double kMegabit = 1e6 / 8;
 constexpr uint64_t kShortest = AgreedLength::kLengths.front(), kLongest = AgreedLength::kLengths.back();
 
-/// Ranks of which each receives `bytes` at a speed of its own. Those with an empty chunk have no result to
-/// say something with.
+/// Simulates an exchange of ranks that receive `bytes` at a speed of their own. A rank with an empty chunk
+/// sends no result, and with it no wish.
 void exchange(std::vector<AgreedLength> &ranks, uint64_t bytes, const std::vector<double> &bytesPerSecond,
               const std::vector<bool> &hasResult) {
   constexpr uint64_t count = 64;
@@ -50,7 +50,8 @@ void exchange(std::vector<AgreedLength> &ranks, uint64_t bytes, const std::vecto
 
 uint64_t lengthAfter(double bytesPerSecond, uint64_t bytes = 32 << 20) {
   std::vector<AgreedLength> ranks(4);
-  // The first measures, with the second ranks say what they wish, the third has it.
+  // The ranks measure in the first exchange, send their wishes with the second, and have the length in the
+  // third.
   for (int i = 0; i < 3; ++i)
     exchange(ranks, bytes, std::vector<double>(4, bytesPerSecond), std::vector<bool>(4, true));
   return ranks[0].bytes();
@@ -66,7 +67,7 @@ TEST(AgreedLengthTest, anExchangeOfFewBytesTellsNothing) {
   EXPECT_EQ(lengthAfter(kMegabit, 1 << 20), kLongest);
 }
 
-// Whatever the exchange before has brought.
+// The count does not depend on earlier exchanges.
 TEST(AgreedLengthTest, whatTellsIsCountedAnewInEachExchange) {
   AgreedLength length;
   const auto at = [](int seconds) { return AgreedLength::Clock::time_point(std::chrono::seconds(seconds)); };
@@ -89,7 +90,7 @@ TEST(AgreedLengthTest, oneRankThatWasLateChangesNothing) {
   EXPECT_EQ(ranks[0].bytes(), kLongest);
 }
 
-// exchange() compares what ranks have agreed on, whoever has something to say in which of them.
+// exchange() compares the lengths of all ranks, for every choice of ranks that can send a wish.
 TEST(AgreedLengthTest, allRanksHaveTheSame) {
   uint64_t draw = 1;
   auto next = [&](uint64_t below) {

@@ -16,7 +16,7 @@ namespace cgx::test {
 
 namespace {
 
-/// Elements [begin, begin + size) of an operand, on their way through a group.
+/// The elements [begin, begin + size) of an operand that pass through a group.
 struct Part {
   const PerRank &inputs;
   const OperandSpec &operand;
@@ -31,7 +31,8 @@ struct Part {
   }
   Bytes own(uint64_t position) const { return Bytes(input(position), input(position) + bytes()); }
 
-  /// What the position has, and the partial results that others encode for it, in their order.
+  /// Returns the sum of the position's own contribution and the partial results that others encode for it, in
+  /// their order.
   Bytes add(uint64_t position, const std::vector<std::pair<uint64_t, Bytes>> &partial, bool isLast) const {
     uint64_t divisor = isLast && reduction == "mean" ? row.size() : 1;
     std::string kind = reduction == "mean" ? "sum" : reduction;
@@ -48,7 +49,7 @@ struct Part {
     return rounded(operand.type, sum);
   }
 
-  /// Encoded once at `position`, decoded by all.
+  /// Returns a result that `position` encodes once and all decode.
   Bytes result(uint64_t position, const Bytes &sum) const {
     return roundTrip(operand, sum.data(), begin, size, key, key.encoder(row, position), 1);
   }
@@ -70,7 +71,7 @@ private:
       reduceExact(operand.type, addends, size, kind, sum.data());
       return sum;
     }
-    // A mean of as many addends as the group has ranks: those that are missing are -0, the neutral one.
+    // A mean divides by the number of ranks in the group. Missing addends are -0, which changes no sum.
     Bytes zeros(bytes());
     uint64_t elementBytes = cgx_element_bytes(operand.type);
     for (uint64_t i = 0; i < size; ++i)
@@ -170,7 +171,7 @@ PerRank modelHierarchical(const PerRank &inputs, const std::vector<std::vector<u
     inside.codec = hosts.inside;
   bool isExactInside = inside.codec.family == CGX_CODEC_IDENTITY;
   uint64_t elementBytes = cgx_element_bytes(operand.type), elements = operand.elements();
-  // Of every stage, the position in the whole group.
+  // Random numbers at every stage use the position in the whole group.
   ModelKey wholeKey = key;
   wholeKey.encoders.assign(inputs.size(), 0);
   for (const std::vector<uint32_t> &row : groups)
@@ -187,7 +188,7 @@ PerRank modelHierarchical(const PerRank &inputs, const std::vector<std::vector<u
         end = elements;
       }
       uint64_t size = end - begin;
-      PerRank reduced = inputs; // the chunk, where `place` is on each host
+      PerRank reduced = inputs; // the chunk that `place` owns on each host
       std::vector<uint32_t> peers;
       for (uint64_t first = 0; first < row.size(); first += hosts.local) {
         std::vector<uint32_t> host(row.begin() + first, row.begin() + first + hosts.local);

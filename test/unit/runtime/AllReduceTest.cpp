@@ -1,4 +1,4 @@
-//===-- AllReduceTest.cpp - All-reduces against their model -----------------===//
+//===-- AllReduceTest.cpp - All-reduces against their model ---------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// By the default algorithm: types, reductions, codecs, sizes, groups, and both forms of the program.
+// Tests the default algorithm: types, reductions, codecs, sizes, groups, and both forms of the
+// program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,8 @@ namespace {
 
 class AllReduceTest : public CollectiveFixture {};
 
-/// Of groups of two ranks and more: a group of one is not compressed, and its explicit form is.
+/// The explicit form compresses in a group of one rank and the usual form does not, so groups have two ranks
+/// or more.
 class ExplicitAllReduceTest : public CollectiveFixture {};
 
 TEST_P(AllReduceTest, ExactAllReduceOfEveryTypeAndReduction) {
@@ -57,7 +59,7 @@ TEST_P(AllReduceTest, AnExactCodecGivesTheBitsOfRawElements) {
   runAndCompare();
 }
 
-// Any codec there with any other back, exact ones too.
+// Every codec is combined with every return codec, identity included.
 TEST_P(AllReduceTest, WithAnotherCodecOnTheWayBack) {
   std::vector<cgx_codec> all = codecs();
   all.push_back({});
@@ -80,7 +82,8 @@ TEST_P(AllReduceTest, LargerThanAnyRing) {
   runAndCompare();
 }
 
-// Chunks of several pieces, and many operands that share one; then more, as memory is used again.
+// First, chunks have several segments, and one segment has many operands; then operands grow, so that memory
+// is reused.
 TEST_P(AllReduceTest, OfManyPieces) {
   std::vector<OperandSpec> operands = {
       {.shape = {ranks() * 33001}, .codec = quantize(4, 100)},
@@ -102,13 +105,14 @@ TEST_P(AllReduceTest, OfUnevenGroups) {
   addAllReduce(unevenGroups(ranks()), {{.shape = {1000}}, {.shape = {1000}, .codec = quantize(4, 128)}},
                "sum");
   addAllReduce({{ranks() - 1, 0}}, {{.shape = {1000}, .codec = quantize(4, 128)}},
-               "mean"); // others in no group
+               "mean"); // the other ranks are in no group
   if (ranks() == 1)
     cases.pop_back();
   runAndCompare();
 }
 
-// As in a loop: with the same random numbers, the errors of its runs would add up.
+// A loop runs a collective several times per step. With equal random numbers, the errors of its runs would
+// add up.
 TEST_P(AllReduceTest, EachRunInAStepRoundsAnew) {
   OperandSpec operand{.shape = {1000}, .codec = quantize(2, 128)};
   addAllReduce(everybody(ranks()), {operand}, "sum");
@@ -118,7 +122,7 @@ TEST_P(AllReduceTest, EachRunInAStepRoundsAnew) {
                                       {.seed = kSeed, .layerId = uint64_t(id) * 16, .runs = 1});
   EXPECT_EQ(second.expected == cases[0].expected, ranks() == 1);
   runJob([&](cgx_context *context, uint32_t rank) {
-    for (uint64_t repetition = 0; repetition < 2; ++repetition) { // the next step begins from the start
+    for (uint64_t repetition = 0; repetition < 2; ++repetition) { // the next step starts from the beginning
       ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK) << cgx_last_error();
       std::vector<Bytes> outputs, secondOutputs;
       execute(context, cases[0], rank, outputs);
@@ -156,7 +160,8 @@ TEST_P(AllReduceTest, InPlace) {
 
 TEST_P(ExplicitAllReduceTest, ExplicitFormGivesTheBitsOfRun) {
   std::vector<uint64_t> sizes = kSizes;
-  sizes.insert(sizes.begin(), ranks() * 40000 + 1); // more than one piece a chunk; most of the test's time
+  // More than one segment per chunk, which takes most of the test's time.
+  sizes.insert(sizes.begin(), ranks() * 40000 + 1);
   for (const char *reduction : {"sum", "mean"})
     for (uint64_t size : std::span(sizes).subspan(reduction == std::string("sum") ? 0 : 1))
       for (cgx_element_type type : kFloats)
@@ -183,7 +188,8 @@ TEST_P(ExplicitAllReduceTest, ExplicitFormGivesTheBitsOfRun) {
         for (uint64_t chunk = 0; chunk < ranks(); ++chunk)
           whole += cgx_chunk_payload_bytes(&operand.codec, operand.type, elements, ranks(), chunk);
         uint64_t slot = cgx_chunk_payload_bytes(&operand.codec, operand.type, elements, ranks(), 0);
-        // Exactly as large as documented: the address sanitizer sees a byte more.
+        // The buffers have exactly the documented sizes, so that the address sanitizer sees one byte too
+        // many.
         Bytes contribution(whole), slots(ranks() * slot), payload(slot), gathered(whole);
         Bytes chunk(chunkElements(0) * cgx_element_bytes(operand.type));
         Bytes &output = outputs[c].emplace_back(cases[c].expected[i][rank].size());
@@ -209,7 +215,8 @@ std::vector<Setting> severalRanks() {
 
 INSTANTIATE_TEST_SUITE_P(Settings, AllReduceTest, testing::ValuesIn(settings()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Settings, ExplicitAllReduceTest, testing::ValuesIn(severalRanks()), nameOf);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExplicitAllReduceTest); // under mpirun with one rank
+// There are none under mpirun with one rank.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExplicitAllReduceTest);
 
 } // namespace
 } // namespace cgx::test

@@ -20,7 +20,7 @@ namespace cgx::test {
 void CollectiveFixture::add(const std::string &kind, const Groups &groups, std::vector<OperandSpec> operands,
                             const Json &more, const Model &model) {
   Case added;
-  uint32_t id = uint32_t(cases.size() * 3 + 1); // ids need not be dense
+  uint32_t id = uint32_t(cases.size() * 3 + 1); // ids may have gaps
   added.json = collectiveJson(id, kind, groups, operands, more);
   for (size_t i = 0; i < operands.size(); ++i) {
     fillKept(operands[i]);
@@ -149,7 +149,8 @@ void CollectiveFixture::expectModel(const Case &one, uint32_t rank, const std::v
         << one.json.value("reduction", "");
 }
 
-/// What the runtime is told of a collective, as the group that a rank is in sees it, and its position there.
+/// Returns a collective with the size of the rank's group, and the rank's position in it, as the runtime gets
+/// them.
 static std::pair<cgx_collective, uint32_t> groupOf(const Json &json, std::vector<cgx_pair> &pairs,
                                                    uint32_t ranks, uint32_t rank) {
   cgx_collective collective{.ranks = 1, .root = json.value("root", 0u)};
@@ -213,7 +214,7 @@ void CollectiveFixture::runAndCompare() {
   });
 }
 
-/// Of an optimizer whose learning rate the step lends.
+/// A gcomp codec for an optimizer whose learning rate the step binds.
 static constexpr cgx_codec kGcompScheduled = {
     .family = CGX_CODEC_GCOMP, .optimizer = CGX_OPTIMIZER_MOMENTUM, .momentum = 0.9f};
 
@@ -266,7 +267,7 @@ std::vector<Setting> settings() {
   all.push_back({"shmProcessesSmallRing", "shm", true, 3, 4096});
   all.push_back({"shmThreads", "shm", false, 3, 0});
 #ifdef CGX_HAS_TCP
-  // TransportTest has every number of ranks; here each costs a minute.
+  // TransportTest covers every number of ranks; here each takes a minute.
   for (uint32_t ranks : {2u, 3u, 7u})
     all.push_back({"tcp", "tcp", true, ranks, 0});
   for (uint32_t ranks : {5u})

@@ -1,4 +1,4 @@
-//===-- CollectiveFixture.h - Jobs of many collectives -----------*- C++ -*-===//
+//===-- CollectiveFixture.h - Jobs of many collectives ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every rank compares its results with the model, bit by bit: so all ranks, rank
-// counts, transports and ring sizes agree. A test adds cases, and runs all of them in one job.
+// Every rank compares its results with the model, bit by bit, so that all ranks, rank counts,
+// transports and ring sizes agree. A test adds cases, and runs all of them in one job.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TEST_UNIT_RUNTIME_COLLECTIVEFIXTURE_H
@@ -25,7 +25,7 @@
 
 namespace cgx::test {
 
-/// One way to run a job.
+/// A transport and the way in which ranks are started.
 struct Setting {
   const char *name;
   const char *transport;
@@ -38,12 +38,12 @@ constexpr uint64_t kSeed = 7;
 using Groups = std::vector<std::vector<uint32_t>>;
 using Model = std::function<PerRank(const PerRank &inputs, const OperandSpec &operand, const ModelKey &key)>;
 
-/// A collective with the inputs of all ranks, and what they must end as.
+/// A collective with the inputs of all ranks, and the expected results.
 struct Case {
   Json json;
   std::vector<OperandSpec> operands;
-  std::vector<PerRank> inputs;   ///< per operand
-  std::vector<PerRank> expected; ///< per operand, for step 0
+  std::vector<PerRank> inputs;   ///< by operand
+  std::vector<PerRank> expected; ///< by operand, for step 0
 };
 
 class CollectiveFixture : public testing::TestWithParam<Setting> {
@@ -64,10 +64,10 @@ protected:
   void addByHosts(const Hosts &hosts, const Groups &groups, std::vector<OperandSpec> operands,
                   const std::string &reduction);
 
-  /// Adds an all-reduce by each algorithm but the default one.
+  /// Adds an all-reduce for each algorithm except the default one.
   void addByEveryAlgorithm(const std::vector<OperandSpec> &operands, const std::string &reduction);
 
-  /// Gives an operand what its codecs read of an optimizer.
+  /// Fills the optimizer tensors that an operand's codecs read.
   void fillKept(OperandSpec &operand);
 
   static void provide(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand);
@@ -75,8 +75,8 @@ protected:
   /// Runs body(context, rank) as every rank of a job with the cases' collectives.
   void runJob(const std::function<void(cgx_context *, uint32_t)> &body);
 
-  /// The same with those of a manifest. A rank may hear while it joins that another gave up: then it does not
-  /// run if `mayFail`.
+  /// Runs body(context, rank) as every rank of a job with a manifest. With `mayFail`, a rank does not run it
+  /// if it learns while joining that another rank gave up.
   void runManifest(const std::string &manifest, const std::function<void(cgx_context *, uint32_t)> &body,
                    bool mayFail = false) const;
   void runCollective(const Json &json, const std::function<void(cgx_context *, uint32_t)> &body,
@@ -84,15 +84,16 @@ protected:
     runManifest(manifestText(ranks(), {json}), body, mayFail);
   }
 
-  /// Runs one collective of the list, from its inputs into `outputs`.
+  /// Runs one collective, from its inputs into `outputs`.
   static void execute(cgx_context *context, const Case &one, uint32_t rank, std::vector<Bytes> &outputs);
 
   static void expectModel(const Case &one, uint32_t rank, const std::vector<Bytes> &outputs);
 
-  /// What one run of each has counted is what the schedule says, of payloads that vary in size at most that.
+  /// Expects that one run of each collective counted the bytes of the schedule, or at most these if payloads
+  /// vary in size.
   void expectCounts(cgx_context *context, uint32_t rank) const;
 
-  /// Runs the whole list and compares.
+  /// Runs all collectives and compares the results.
   void runAndCompare();
 
   std::mt19937_64 random{GetParam().ranks * 1000003ull + 17};
@@ -103,13 +104,13 @@ inline const std::vector<uint64_t> kSizes = {0, 1, 3, 127, 128, 129, 1000, 5003}
 inline const std::vector<cgx_element_type> kFloats = {CGX_F32, CGX_F16, CGX_BF16};
 inline constexpr cgx_codec kLossless = {.family = CGX_CODEC_LOSSLESS};
 
-/// One of each family that an all-reduce can encode slice by slice, and several of quantize.
+/// Returns one codec of each family that an all-reduce can encode slice by slice, and several of quantize.
 std::vector<cgx_codec> codecs();
 
-/// Every other rank together, and the last one alone.
+/// Returns groups with every other rank together, and the last one alone.
 Groups unevenGroups(uint32_t ranks);
 
-/// Every transport that this process can start; under mpirun, those that need it.
+/// Returns every transport that this process can start; under mpirun, those that need it.
 std::vector<Setting> settings();
 std::string nameOf(const testing::TestParamInfo<Setting> &info);
 

@@ -1,4 +1,4 @@
-//===-- CollectiveTest.cpp - Other collectives, and what holds for all -----===//
+//===-- CollectiveTest.cpp - Other collectives, and common properties -----===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Gathers, scatters, broadcasts and permutations; counters, what is not finite, and contexts side by side.
+// Tests gathers, scatters, broadcasts and permutations; counters, NaN and infinity, and
+// concurrent contexts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +66,8 @@ TEST_P(CollectiveTest, AllToAllOfEveryPairOfDimensions) {
   runAndCompare();
 }
 
-/// Tokens with a bucket each, `bucket=row`: whatever the others are, a token's elements are off by no more
-/// than a level of its own range, and it never lies in two buckets.
+/// With `bucket=row` each token has a bucket of its own: its elements differ by no more than one level of its
+/// own range, independent of the other tokens.
 TEST_P(CollectiveTest, TokensHaveAScaleEach) {
   const uint64_t n = ranks();
   for (uint32_t round = 0; round < 6; ++round) {
@@ -133,7 +134,7 @@ TEST_P(CollectiveTest, PermuteShiftsAndZeroesWhoGetsNothing) {
   runAndCompare();
 }
 
-/// Pairs take part in some runs of a step only; the next step begins with the first run.
+/// Each pair takes part in some of the runs of a step; the next step starts again with the first run.
 TEST_P(CollectiveTest, PermuteInSomeRunsOnly) {
   const std::vector<std::string> digits = {"1100", "0110", "0011"};
   const auto sends = [&](uint32_t rank, uint64_t run) { return digits[rank % 3][run % 4] == '1'; };
@@ -182,14 +183,14 @@ TEST_P(CollectiveTest, CountersEqualTheFormula) {
       execute(context, cases[0], rank, outputs);
       ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
     }
-    // Written out from the definition: contributions to the others' chunks, then the own
-    // chunk's result to each.
+    // The bytes follow from the definition: the contributions to the others' chunks, and the own chunk's
+    // result to each of them.
     auto bytes = [&](const OperandSpec &operand, cgx_codec with) {
       uint64_t sum = 0, n = ranks();
       for (uint64_t chunk = 0; chunk < n && n > 1; ++chunk) {
         uint64_t elements = cgx_chunk_begin(&with, operand.elements(), n, chunk + 1) -
                             cgx_chunk_begin(&with, operand.elements(), n, chunk);
-        // A compressed chunk is sent in payloads of 32768 elements, or what buckets of 128 fill of them.
+        // A compressed chunk is sent in payloads of at most 32768 elements, in whole buckets of 128.
         for (uint64_t done = 0; done < elements; done += 32768)
           sum += cgx_payload_bytes(&with, operand.type, std::min<uint64_t>(32768, elements - done)) *
                  (chunk == rank ? n - 1 : 1);

@@ -20,7 +20,7 @@ struct DestroyContext {
 };
 using ContextPtr = std::unique_ptr<cgx_context, DestroyContext>;
 
-/// What a context is made of, with defaults for tests.
+/// The configuration of a context, with defaults for tests.
 struct ContextSpec {
   std::string transport = "inproc";
   std::string job;
@@ -30,7 +30,7 @@ struct ContextSpec {
   uint64_t seed = 7;
   uint32_t timeoutMs = 20000;
   uint64_t ringBytes = 0;
-  uint32_t streams = 0; ///< of tcp
+  uint32_t streams = 0; ///< streams of tcp
 
   cgx_status create(ContextPtr &context) const;
 };

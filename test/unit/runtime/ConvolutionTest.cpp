@@ -29,7 +29,7 @@ struct Case {
 
 int64_t count(const int64_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
-/// Features last, or right behind the first index.
+/// Returns the strides of a tensor with features last, or right after the first index.
 cgx_convolution_strides layout(bool featuresLast, int64_t features, const int64_t *sizes) {
   int64_t step = featuresLast ? features : 1;
   cgx_convolution_strides result = {features * count(sizes), featuresLast ? 1 : count(sizes), {}};
@@ -38,7 +38,7 @@ cgx_convolution_strides layout(bool featuresLast, int64_t features, const int64_
   return result;
 }
 
-/// A kernel as JAX has it, (places, in, out), or as PyTorch has it.
+/// Returns the strides of a kernel in JAX's order, (places, in, out), or in PyTorch's.
 cgx_convolution_strides kernelLayout(bool featuresLast, int64_t in, int64_t out, const int64_t *sizes) {
   if (!featuresLast)
     return layout(false, in, sizes);

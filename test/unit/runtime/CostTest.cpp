@@ -1,4 +1,4 @@
-//===-- CostTest.cpp - The cost model, in what must hold ---------*- C++ -*-===//
+//===-- CostTest.cpp - Properties of the cost model -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -51,7 +51,7 @@ TEST(Cost, CompressionPaysOverASlowLinkOnly) {
     }
 }
 
-// As long as the link is what takes the time, seven times fewer bytes are nearly seven times faster.
+// While the link limits the time, a seventh of the bytes takes almost a seventh of the time.
 TEST(Cost, BytesBoundTheSpeedup) {
   cgx_machine slow = machineOf(1.25e7);
   double speedup = seconds(slow, {}, {}, kLarge, 4) / seconds(slow, {}, quantize(4, 128), kLarge, 4);

@@ -1,4 +1,4 @@
-//===-- CudaLibraryTest.cpp - The kernels for GPUs are loaded when asked for -*- C++ -*-===//
+//===-- CudaLibraryTest.cpp - Loading the kernels for GPUs ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 namespace cgx::test {
 namespace {
 
-/// Whether a library whose name begins so is in this process.
+/// Returns true if this process has loaded a library whose name begins like this.
 bool isLoaded(const std::string &name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
@@ -26,7 +26,7 @@ bool isLoaded(const std::string &name) {
   return false;
 }
 
-// A library is loaded once in a process, so each test has one of its own.
+// A process loads a library once, so each of the following tests has a process of its own.
 
 TEST(CudaLibraryTest, AJobWithoutAGpuLoadsNone) {
   runProcesses(1, [](uint32_t) {
@@ -49,7 +49,7 @@ TEST(CudaLibraryTest, AJobWithoutAGpuLoadsNone) {
   });
 }
 
-/// Names a GPU where the library is this file; expects an error that names the file, and what to do.
+/// Requests a GPU with this file as the library, and expects an error that names the file and the remedy.
 void expectRefused(const std::string &file, const std::string &said) {
   runProcesses(1, [&](uint32_t) {
     ASSERT_EQ(setenv("CGX_CUDA_LIBRARY", file.c_str(), /*overwrite=*/1), 0);
@@ -59,7 +59,7 @@ void expectRefused(const std::string &file, const std::string &said) {
     EXPECT_EQ(cgx_context_use_cuda(context.get(), nullptr), CGX_UNSUPPORTED);
     const std::string error = cgx_last_error();
     EXPECT_NE(error.find(said), std::string::npos) << error;
-    // The job goes on, with buffers of the host.
+    // The job continues, with buffers on the host.
     EXPECT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK) << cgx_last_error();
     EXPECT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
   });
@@ -72,7 +72,7 @@ TEST(CudaLibraryTest, OneThatIsMissingIsNamed) {
 }
 
 TEST(CudaLibraryTest, OneThatIsNoLibraryIsNamedWithWhatIsWrong) {
-  expectRefused("/proc/self/status", "kernels for GPUs: /proc/self/status: "); // in the words of the loader
+  expectRefused("/proc/self/status", "kernels for GPUs: /proc/self/status: "); // the loader's message
 }
 
 TEST(CudaLibraryTest, OneOfSomethingElseIsRefused) {

@@ -1,4 +1,4 @@
-//===-- DecodeAgainTest.cpp - Gathers that decode kept payloads ------------===//
+//===-- DecodeAgainTest.cpp - Gathers that decode kept payloads -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A gather that decodes the payloads of another gives its bits, whatever its own operands are, and sends
-// nothing: of codecs that round at random, too, run after run, and after a plan has changed them.
+// A gather that decodes the payloads of another gives equal bits, whatever its own operands are,
+// and sends nothing: also with random rounding, in every run, and after a plan has changed the
+// codecs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +26,7 @@ namespace {
 constexpr uint64_t kRows = 3, kColumns = 130, kElements = kRows * kColumns, kSteps = 3, kRuns = 2;
 constexpr uint32_t kFirst = 4, kAgain = 9;
 
-/// A plan that gives the layer "w" another codec.
+/// Returns a plan that gives the layer "w" another codec.
 std::string planOf(const cgx_codec &codec) {
   const Json cost = {{"squared_error", 0}, {"wire_bytes", 1}, {"seconds", 0}};
   return Json{{"cgx_plan", 1},
@@ -63,7 +64,7 @@ protected:
     return manifestText(ranks(), {first, again});
   }
 
-  /// Buffers of both operands of a gather.
+  /// The buffers of both operands of a gather.
   struct Buffers {
     std::vector<Bytes> inputs, outputs;
 
@@ -84,12 +85,12 @@ protected:
     }
   };
 
-  /// Both gathers, as often as a step has them; the first one started in odd steps.
+  /// Runs both gathers in each run of a step; in odd steps the first one is started.
   void step(cgx_context *context, uint32_t rank, uint64_t step) const {
     ASSERT_EQ(cgx_context_begin_step(context, step), CGX_OK) << cgx_last_error();
     for (uint64_t run = 0; run < kRuns; ++run) {
       const uint32_t salt = uint32_t(rank + 8 * (run + kRuns * step));
-      // Operands are not read, but where a rank is alone.
+      // A repeated gather does not read its operand, unless a rank is alone.
       Buffers first(ranks(), salt), again(ranks(), ranks() == 1 ? salt : salt + 1000);
       first.name(context, kFirst);
       step % 2 == 0 ? cgx_rt_run(address(context), kFirst) : cgx_rt_start(address(context), kFirst);
@@ -137,7 +138,8 @@ TEST_P(DecodeAgainTest, FollowsAPlan) {
 }
 
 TEST_P(DecodeAgainTest, EndsTheStepWhereThereIsNothingToDecode) {
-  if (ranks() == 1 || GetParam().processes || isUnderMpi()) // a rank alone has its operand
+  // A rank that is alone has its operand as the result.
+  if (ranks() == 1 || GetParam().processes || isUnderMpi())
     return;
   std::barrier connected(ranks());
   runManifest(manifest(quantize(4, 64), 0), [&](cgx_context *context, uint32_t rank) {

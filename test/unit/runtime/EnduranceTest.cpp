@@ -1,4 +1,4 @@
-//===-- EnduranceTest.cpp - Thousands of steps in the same memory -----------===//
+//===-- EnduranceTest.cpp - Thousands of steps in constant memory ---------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Steps that run other collectives of other shapes each time, as those of sequences of different length do.
+// Each step runs other collectives of other shapes, as with sequences of different lengths.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kKeepsFreedMemory = true; // a sanitizer, to recognize who still uses it
+constexpr bool kKeepsFreedMemory = true; // a sanitizer keeps freed memory, to detect later uses
 #else
 constexpr bool kKeepsFreedMemory = false;
 #endif
@@ -31,10 +31,9 @@ namespace {
 
 constexpr uint32_t kRanks = 3, kCollectives = 60;
 constexpr uint64_t kSteps = 10000, kWarmSteps = 2000;
-constexpr int64_t kAllowedGrowth = 256
-                                   << 10; ///< bytes: ten for each run of a collective, less than any block
+constexpr int64_t kAllowedGrowth = 256 << 10; ///< bytes: ten per run of a collective, less than any block
 
-/// The same program on all ranks: collectives from no element up to some that a ring must wrap around for.
+/// A program that is equal on all ranks, with collectives from zero elements to more than a ring holds.
 struct Program {
   Program() {
     std::mt19937 random(3);
@@ -65,10 +64,10 @@ struct Program {
   }
 
   std::vector<Json> collectives;
-  std::vector<uint64_t> inputs, outputs; ///< elements
+  std::vector<uint64_t> inputs, outputs; ///< counts of elements
 };
 
-/// Bytes of memory that this process has now.
+/// Returns the bytes of memory that this process uses now.
 int64_t residentBytes() {
   int64_t pages = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
@@ -89,7 +88,7 @@ void train(const Program &program, const char *transport, const std::string &job
   for (size_t i = 0; i < input.size(); ++i)
     input[i] = std::sin(float(i * (rank + 1)));
   for (uint64_t step = 0; step < steps; ++step) {
-    std::mt19937 random{uint32_t(step)}; // the same on all ranks
+    std::mt19937 random{uint32_t(step)}; // equal on all ranks
     ASSERT_EQ(cgx_context_begin_step(context.get(), step), CGX_OK) << cgx_last_error();
     for (int run = 0; run < 3; ++run) {
       uint32_t id = random() % kCollectives;
@@ -108,7 +107,7 @@ void train(const Program &program, const char *transport, const std::string &job
   }
 }
 
-/// What a process of rank 0 has more at the end than after its warm steps.
+/// The growth of rank 0's process from its warm-up to the end.
 class Growth {
 public:
   void look(uint64_t step) {

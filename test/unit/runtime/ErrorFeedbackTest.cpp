@@ -1,4 +1,4 @@
-//===-- ErrorFeedbackTest.cpp - What is lost now arrives later ---*- C++ -*-===//
+//===-- ErrorFeedbackTest.cpp - Error feedback ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,12 +21,12 @@ namespace cgx::test {
 namespace {
 
 using Tensor = std::vector<float>;
-/// The state of one rank: bytes by name.
+/// The codec state of one rank: bytes by name.
 using Memory = std::map<std::string, std::vector<char>>;
 
-constexpr uint64_t kElements = 1000; // no multiple of the bucket
+constexpr uint64_t kElements = 1000; // not a multiple of the bucket
 
-/// An all-reduce that loses much: one bit, nearest, with error feedback.
+/// Returns a program with an all-reduce that loses much: one bit, nearest, with error feedback.
 std::string program(uint32_t ranks, const char *storage, double decay,
                     const Json &algorithm = {{"algorithm", "auto"}}) {
   OperandSpec operand{.shape = {kElements}, .codec = quantize(1, 64, CGX_ROUND_NEAREST)};
@@ -46,7 +46,7 @@ Tensor contribution(uint32_t rank, uint64_t step) {
   return tensor;
 }
 
-/// Steps [begin, end) of one rank of a job, from `memory`, which is brought up to date. Returns the results.
+/// Runs the steps [begin, end) of one rank with `memory` as its state, which is updated. Returns the results.
 std::vector<Tensor> runSteps(const ContextSpec &spec, uint64_t begin, uint64_t end, Memory &memory,
                              const std::function<Tensor(uint32_t, uint64_t)> &input = contribution) {
   ContextPtr context;
@@ -95,8 +95,8 @@ Tensor residual(const Memory &memory, const std::string &phase) {
 
 class ErrorFeedbackTest : public testing::TestWithParam<uint32_t> {};
 
-// What was contributed is what arrived and what the ranks still hold back, however many bits are sent.
-// `encodes` says whether anything is.
+// Expects that the contributions equal the results plus the residuals of the ranks, for any number of bits.
+// `encodes` is false where nothing is encoded.
 void expectNothingLost(uint32_t ranks, bool encodes, const Json &algorithm) {
   constexpr uint64_t steps = 20;
   std::string job = uniqueJob(), manifest = program(ranks, "f32", 1.0, algorithm);
@@ -134,11 +134,11 @@ void expectNothingLost(uint32_t ranks, bool encodes, const Json &algorithm) {
   }
 }
 
-// By whatever algorithm: a rank that encodes a sum of several contributions remembers what that loses.
+// With any algorithm, a rank that encodes a sum of several contributions keeps the error of that.
 TEST_P(ErrorFeedbackTest, NothingIsLostForGood) {
   for (const char *algorithm : {"auto", "ring", "tree", "halving_doubling"})
     expectNothingLost(GetParam(), /*encodes=*/GetParam() > 1, {{"algorithm", algorithm}});
-  if (GetParam() % 2 == 0) // two ranks are one host, within which nothing is
+  if (GetParam() % 2 == 0) // two ranks form one host, within which nothing is encoded
     expectNothingLost(GetParam(), /*encodes=*/GetParam() > 2,
                       {{"algorithm", "hierarchical"}, {"hierarchy", {{"local", 2}, {"leaders", "one"}}}});
 }
@@ -164,7 +164,7 @@ TEST_P(ErrorFeedbackTest, ARunGoesOnFromItsMemory) {
   }
 }
 
-// A step whose gradients overflow is seen as such, and leaves no trace in the next one.
+// A step whose gradients overflow has infinite results, and does not affect the next one.
 TEST_P(ErrorFeedbackTest, WhatIsNotFiniteIsNotRemembered) {
   const uint32_t ranks = GetParam();
   std::string job = uniqueJob(), manifest = program(ranks, "f32", 1.0);

@@ -22,7 +22,7 @@ namespace cgx::test {
 namespace {
 
 using Memory = std::map<std::string, std::vector<char>>;
-/// By operand, the bytes of a tensor.
+/// The bytes of a tensor, by operand.
 using Tensors = std::vector<Bytes>;
 
 cgx_codec lowrank(uint32_t rank) { return {.family = CGX_CODEC_LOWRANK, .rank = rank}; }
@@ -34,10 +34,10 @@ struct LowrankJob {
   std::string reduction = "mean";
   std::string algorithm = "auto";
   const char *transport = "inproc";
-  const char *feedback = nullptr; ///< storage of residuals, of compressed operands
+  const char *feedback = nullptr; ///< the type of the residuals of compressed operands
   std::function<Tensors(uint32_t rank, uint64_t step)> input;
 
-  // Of the last run, by rank.
+  // The codec state after the last run, by rank.
   std::vector<Memory> memory;
   std::vector<Json> telemetry;
 
@@ -52,7 +52,7 @@ struct LowrankJob {
     return manifestText(ranks, {collective});
   }
 
-  /// Results by rank and step.
+  /// Returns results by rank and step.
   std::vector<std::vector<Tensors>> run(uint64_t begin, uint64_t end) {
     std::string job = uniqueJob(), text = manifest();
     memory.resize(ranks);
@@ -138,7 +138,8 @@ std::vector<float> normal(uint64_t elements, uint64_t seed) {
   return values;
 }
 
-/// A sum of `rank` products of vectors: ranks share the left ones, so that their sum has no larger rank.
+/// Returns a sum of `rank` products of vectors. Ranks share the left ones, so that their sum has no larger
+/// rank.
 std::vector<float> matrixOfRank(uint64_t rank, uint64_t rows, uint64_t columns, uint64_t seed) {
   std::vector<float> left = normal(rank * rows, 99), right = normal(rank * columns, seed),
                      matrix(rows * columns);
@@ -301,7 +302,7 @@ TEST_P(FactoredAllReduceTest, WhatIsNotFiniteIsSeenByAllAndForgotten) {
     expectEqualOnAllRanks(results);
     for (float value : floatsOf(job.operands[0], results[0][2][0]))
       ASSERT_TRUE(std::isnan(value));
-    // As if the step had not been.
+    // The next step has the results of a job without this one.
     LowrankJob other = jobOf({20, 30}, 2);
     other.feedback = "f32";
     (void)other.run(0, 2);
@@ -362,12 +363,12 @@ TEST_P(FactoredAllReduceTest, SendsTheBytesThatArePredicted) {
     EXPECT_EQ(job.telemetry[rank]["transport_bytes"], all);
   }
   if (ranks() == 2) {
-    // Half of each factor of 72x16 to the other, and of the sum.
+    // Each rank sends half of each factor of 72x16 to the other, for the contribution and for the sum.
     EXPECT_EQ(job.telemetry[0]["collectives"][0]["operands"][0]["wire_bytes"], 3 * 2 * 2 * (72 + 16) / 2 * 4);
   }
 }
 
-// The order of additions differs, and with it the last bits; what is sent is what the algorithm sends of
+// The order of additions differs, and with it the last bits. The bytes are those of the algorithm for the
 // factors.
 TEST_P(FactoredAllReduceTest, FactorsTravelByAnyAlgorithm) {
   for (auto [name, algorithm] : {std::pair("ring", CGX_ALGORITHM_RING),

@@ -1,4 +1,4 @@
-//===-- FaultTest.cpp - Every fault ends in a message ------------*- C++ -*-===//
+//===-- FaultTest.cpp - A message for every fault ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks are processes, over shared memory and over TCP. Each reports how it ended through a pipe; the test
-// then looks at what the survivors said, how long they took, and that no segment and no file is left.
+// Ranks are processes, over shared memory and over TCP. Each reports its end through a pipe. The
+// test then checks the messages of the survivors, how long they took, and that no segment and no
+// file is left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +45,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// How a rank ended.
+/// The end of a rank: its status and message.
 struct Ending {
   bool reported = false;
   cgx_status status = CGX_OK;
@@ -52,7 +53,7 @@ struct Ending {
   Clock::time_point when;
 };
 
-/// How many steps each rank of a job has ended, in memory that the test and its children share.
+/// Counters of the steps that each rank of a job has ended, in memory that the test shares with its children.
 class StepCounts {
 public:
   StepCounts() {
@@ -72,14 +73,13 @@ private:
   Counts *counts;
 };
 
-/// Of the job that this process is a rank of; null where ranks are threads, and under mpirun.
+/// The counters of the job of this process; null where ranks are threads, and under mpirun.
 StepCounts *ownCounts = nullptr;
 
-/// Ranks as children of this process, which can be killed and stopped.
+/// Ranks that are children of this process, which can kill and stop them.
 class ProcessJob {
 public:
-  /// Each child runs `body(rank)`, which returns a status and leaves its message in
-  /// cgx_last_error().
+  /// Runs `body(rank)` in each child; it returns a status and leaves its message in cgx_last_error().
   ProcessJob(uint32_t ranks, const std::function<cgx_status(uint32_t rank)> &body) {
     std::fflush(nullptr);
     for (uint32_t rank = 0; rank < ranks; ++rank) {
@@ -112,14 +112,14 @@ public:
 
   void signal(uint32_t rank, int number) { kill(children[rank], number); }
 
-  /// Kills a rank, and waits until the system has let go of all that it had.
+  /// Kills a rank, and waits until the system has released its resources.
   void killNow(uint32_t rank) {
     siginfo_t info{};
     kill(children[rank], SIGKILL);
     EXPECT_EQ(waitid(P_PID, id_t(children[rank]), &info, WEXITED | WNOWAIT), 0);
   }
 
-  /// Waits until every rank has joined and ended `steps` steps, however long a loaded machine takes for it.
+  /// Waits until every rank has joined and ended `steps` steps, however long that takes on a loaded machine.
   void awaitSteps(uint64_t steps) {
     const Clock::time_point end = Clock::now() + kForEver;
     for (uint32_t rank = 0; rank < children.size(); ++rank)
@@ -129,7 +129,7 @@ public:
       }
   }
 
-  /// Waits until all of them have joined `job`, and wait for one that is missing.
+  /// Waits until all ranks have joined `job` and wait for one that is missing.
   void awaitJoined(const std::string &transport, const std::string &job) {
     const Clock::time_point end = Clock::now() + kForEver;
     std::vector<uint32_t> rests(children.size());
@@ -138,8 +138,8 @@ public:
                               : std::ranges::min(rests) < kRestingLooks) {
       ASSERT_LT(Clock::now(), end) << "the ranks do not come to wait";
       std::this_thread::sleep_for(10ms);
-      // Over tcp nothing else shows from outside that a rank waits for others: it opens nothing more, and
-      // sleeps whenever it has a processor. How often it has none is the machine's affair.
+      // With tcp, the only external sign that a rank waits for others is that it opens nothing more and
+      // sleeps whenever it could run. How often it can run depends on the machine.
       if (std::string now = openedByAll(); now != connections) {
         connections = now;
         std::ranges::fill(rests, 0);
@@ -149,7 +149,7 @@ public:
     }
   }
 
-  /// Waits for a rank's report, or its silent end, at most `limit`.
+  /// Waits for a rank's report, or its end without one, for at most `limit`.
   Ending await(uint32_t rank, std::chrono::milliseconds limit) {
     Ending ending;
     pollfd waiting{.fd = pipes[rank], .events = POLLIN, .revents = 0};
@@ -162,18 +162,18 @@ public:
     std::string report(text, size_t(length));
     size_t space = report.find(' ');
     ending.reported = true;
-    ending.when = Clock::time_point(Clock::duration(std::stoll(report))); // one clock for all processes
+    ending.when = Clock::time_point(Clock::duration(std::stoll(report))); // all processes use one clock
     ending.status = cgx_status(report[space + 1] - '0');
     ending.message = report.substr(space + 2);
     return ending;
   }
 
 private:
-  /// They take longer than any rank of a build with CGX_TEST_DELAYS waits on its way, or looks for rank 0
-  /// again.
+  /// The number of looks lasts longer than any delay of a rank in a build with CGX_TEST_DELAYS, and than its
+  /// retries to reach rank 0.
   static constexpr uint32_t kRestingLooks = 40;
 
-  /// As the segment of a job counts them.
+  /// Returns the number of joined ranks in the segment of a job.
   static uint32_t countJoined(const std::string &job) {
     const std::string name = "/cgx-" + std::to_string(getuid()) + "-" + job;
     const int object = shm_open(name.c_str(), O_RDONLY | O_CLOEXEC, 0);
@@ -186,7 +186,7 @@ private:
     return joined;
   }
 
-  /// Whether a process neither runs, nor would if it had a processor.
+  /// Returns true if a process neither runs nor waits for a processor.
   static bool sleeps(pid_t process) {
     std::string stat;
     std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), stat);
@@ -194,14 +194,14 @@ private:
     return name != std::string::npos && stat[name + 2] == 'S';
   }
 
-  /// The files and sockets that ranks have open, as text that changes with them.
+  /// Returns the open files and sockets of the ranks, as text that changes with them.
   std::string openedByAll() const {
     std::string opened;
     for (pid_t child : children)
       for (std::error_code error; const auto &file : std::filesystem::directory_iterator(
                                       "/proc/" + std::to_string(child) + "/fd", error))
-        opened += std::filesystem::read_symlink(file.path(), error).string() +
-                  " "; // "" of what was closed just now
+        opened +=
+            std::filesystem::read_symlink(file.path(), error).string() + " "; // "" if it has just been closed
     return opened;
   }
 
@@ -212,7 +212,7 @@ private:
 
 constexpr uint32_t kRanks = 3;
 
-/// Over which the ranks of a ProcessJob may talk.
+/// Returns the transports over which the ranks of a ProcessJob can communicate.
 std::vector<std::string> processTransports() {
 #ifdef CGX_HAS_TCP
   return {"shm", "tcp", "shm+tcp"};
@@ -241,7 +241,7 @@ ContextSpec contextSpec(const std::string &job, uint32_t rank) {
           .timeoutMs = 10000};
 }
 
-/// What holds over every transport whose ranks are processes; the parameter is its name.
+/// Tests over every transport whose ranks are processes; the parameter is its name.
 class ProcessFault : public testing::TestWithParam<std::string> {
 protected:
   ContextSpec contextSpec(const std::string &job, uint32_t rank) const {
@@ -251,7 +251,7 @@ protected:
   }
 };
 
-/// Trains for `steps` steps; 0 is for ever. `before(step)` is the rank's own computation.
+/// Trains for `steps` steps; 0 means without end. `before(step)` is the rank's own computation.
 cgx_status train(const ContextSpec &spec, uint64_t steps,
                  const std::function<void(cgx_context *, uint64_t)> &before = {}) {
   ContextPtr context;
@@ -324,7 +324,7 @@ TEST_P(ProcessFault, ARankKilledBeforeAllHaveJoinedFailsTheOthers) {
   std::string job = uniqueJob();
   ProcessJob ranks(2, [&](uint32_t rank) {
     ContextSpec spec = contextSpec(job, rank);
-    spec.timeoutMs = uint32_t(kForEver.count()); // which a loaded machine may need to get there
+    spec.timeoutMs = uint32_t(kForEver.count()); // a loaded machine may take that long
     return train(spec, 1);
   });
   ranks.awaitJoined(GetParam(), job); // both wait for rank 2
@@ -333,7 +333,7 @@ TEST_P(ProcessFault, ARankKilledBeforeAllHaveJoinedFailsTheOthers) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-// As a rank does that is stopped while it makes or joins the segment: here, the test.
+// A rank may be stopped while it creates or joins the segment. The test plays that rank.
 TEST(Fault, ARankStoppedInItsSetUpIsNamedAndLeavesNothing) {
   std::string job = uniqueJob(), name = "/cgx-" + std::to_string(getuid()) + "-" + job;
   int object = shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -374,7 +374,7 @@ TEST(Fault, ARestartDoesNotMeetTheJobOfThatNameThatIsDying) {
   std::string job = uniqueJob();
   ProcessJob old(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
   old.awaitJoined("shm", job); // rank 2 is missing
-  old.signal(1, SIGSTOP);      // so that it cannot clear up after rank 0
+  old.signal(1, SIGSTOP);      // so that it cannot clean up after rank 0
   old.killNow(0);
   ProcessJob fresh(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 3); });
   for (uint32_t rank = 0; rank < kRanks; ++rank)
@@ -384,12 +384,12 @@ TEST(Fault, ARestartDoesNotMeetTheJobOfThatNameThatIsDying) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-// Its own memory says only that nobody came there.
+// The segment of a late rank only shows that nobody joined it.
 TEST(Fault, WhoCameAfterARankHadDiedSaysSo) {
   std::string job = uniqueJob();
   ProcessJob old(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
   old.awaitJoined("shm", job); // rank 2 is missing
-  old.signal(1, SIGSTOP);      // so that it cannot clear up after rank 0
+  old.signal(1, SIGSTOP);      // so that it cannot clean up after rank 0
   old.killNow(0);
   ProcessJob late(1, [&](uint32_t) {
     ContextSpec spec = contextSpec(job, 2);
@@ -422,15 +422,15 @@ TEST_P(ProcessFault, AStoppedRankIsNamedAfterTheTimeoutAndHearsOfItItself) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-/// Ranks that computers with other work to do let run once in a second are not silent, so the timeout is
-/// longer. Jobs of processes run at once.
+/// A loaded computer may run a rank only once per second, which must not look silent, so the timeout is
+/// longer. Jobs over all transports run at the same time.
 TEST(Fault, ARankThatWorksForLongerThanTheTimeoutIsWaitedFor) {
   const auto trainOver = [](const std::string &transport, const std::string &job, uint32_t rank) {
     ContextSpec spec = contextSpec(job, rank);
     spec.transport = transport;
     spec.timeoutMs = 4000;
     return train(spec, 3, [&](cgx_context *, uint64_t step) {
-      if (rank == 1 && step == 1) // like one that compiles, or writes a checkpoint
+      if (rank == 1 && step == 1) // like a rank that compiles, or writes a checkpoint
         std::this_thread::sleep_for(5000ms);
     });
   };
@@ -454,7 +454,7 @@ TEST(Fault, ARankThatWorksForLongerThanTheTimeoutIsWaitedFor) {
       expectEnding(ranks->await(rank, kForEver), CGX_OK, {});
 }
 
-/// Over all processes' transports at once: each takes twenty times the timeout.
+/// The jobs over all transports run at the same time, because each takes twenty times the timeout.
 TEST(Fault, ARankThatWorksForEverIsNamedAfterALongerTime) {
   std::vector<std::unique_ptr<ProcessJob>> jobs;
   for (const std::string &transport : processTransports()) {
@@ -475,7 +475,7 @@ TEST(Fault, ARankThatWorksForEverIsNamedAfterALongerTime) {
                    with(kPlace, "rank 1 did not answer for 20000 ms"));
 }
 
-/// A process that is stopped has no pulse, over any transport.
+/// A stopped process sends no heartbeat, over any transport.
 TEST(Fault, AStoppedProcessIsNamedAfterTheTimeoutOverEveryTransport) {
   for (const std::string &transport : processTransports()) {
     SCOPED_TRACE(transport);
@@ -512,7 +512,7 @@ TEST_P(ProcessFault, AForkedChildDoesNotKeepADeadRankAlive) {
       raise(SIGKILL);
     });
   });
-  for (uint32_t rank : {0u, 2u}) // at once, and not after the timeout
+  for (uint32_t rank : {0u, 2u}) // at once, not after the timeout
     expectEnding(ranks.await(rank, deadlineOf(kAtOnce)), CGX_PEER_DIED, with(kPlace, "rank 1 died"));
   kill(*child, SIGKILL);
   munmap(child, sizeof(pid_t));
@@ -635,7 +635,7 @@ TEST_P(ProcessFault, ADamagedPayloadIsRefusedAndNamesItsSender) {
     std::vector<std::byte> whole(100000), slots(300000), payload(100000);
     cgx_rt_compress(self, 5, 0, 0, address(tensor.data()), address(whole.data()));
     if (rank == 1)
-      whole[0] ^= std::byte(0xff); // the header of what goes to rank 0
+      whole[0] ^= std::byte(0xff); // the header of the next message to rank 0
     cgx_rt_payload_all_to_all(self, 5, 0, address(whole.data()), address(slots.data()));
     cgx_rt_decompress_accumulate(self, 5, 0, address(slots.data()), address(chunk.data()));
     cgx_rt_compress(self, 5, 0, 1, address(chunk.data()), address(payload.data()));
@@ -663,7 +663,7 @@ TEST(Fault, AFullFileSystemExhaustsSharedMemory) {
   std::string job = uniqueJob();
   constexpr auto kNotPermitted = cgx_status(CGX_INTERNAL);
   ProcessJob rank(1, [&](uint32_t) -> cgx_status {
-    // A /dev/shm of its own, of which all but a page is taken.
+    // The test has a /dev/shm of its own, of which all but one page is used.
     if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("small", "/dev/shm", "tmpfs", 0, "size=64k") != 0)
       return kNotPermitted;
@@ -689,7 +689,7 @@ TEST(Fault, FailedStepsStayFailedAndLeaveOutputsAlone) {
   ASSERT_EQ(spec.create(context), CGX_OK);
   float in[4] = {1, 2, 3, 4}, out[4] = {-1, -1, -1, -1};
   ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
-  cgx_rt_run(address(context.get()), 5); // its operand has not been named
+  cgx_rt_run(address(context.get()), 5); // no operand was given for it
   cgx_rt_operand(address(context.get()), 5, 0, address(in), address(out));
   cgx_rt_run(address(context.get()), 5);
   EXPECT_EQ(cgx_context_end_step(context.get()), CGX_INVALID_ARGUMENT);
@@ -700,7 +700,7 @@ TEST(Fault, FailedStepsStayFailedAndLeaveOutputsAlone) {
 
 #ifdef CGX_HAS_TCP
 
-/// The connections of this process, in the order of their descriptors.
+/// Returns the connections of this process, in the order of their descriptors.
 std::vector<int> openConnections() {
   std::vector<int> found;
   for (int descriptor = 3; descriptor < 256; ++descriptor) {
@@ -713,9 +713,11 @@ std::vector<int> openConnections() {
   return found;
 }
 
-// Of notes or of tensors, at any moment of a message: as when a cable is drawn or a switch restarts.
+// The connection carries liveness records or tensors, and is lost at any point of a message, as when a cable
+// is unplugged or a switch restarts.
 TEST(TcpFault, AConnectionThatIsLostEndsTheJobOnAllRanks) {
-  constexpr uint32_t kStreams = 3, kConnections = 2 * (1 + kStreams); // notes, and streams, to two peers
+  // Liveness records and streams, to two ranks.
+  constexpr uint32_t kStreams = 3, kConnections = 2 * (1 + kStreams);
   std::mt19937 random(7);
   for (uint32_t which = 0; which < kConnections; ++which) {
     SCOPED_TRACE("connection " + std::to_string(which));
@@ -731,7 +733,7 @@ TEST(TcpFault, AConnectionThatIsLostEndsTheJobOnAllRanks) {
           return;
         const std::vector<int> connections = openConnections();
         if (connections.size() != kConnections)
-          _exit(1); // which the test sees as no report
+          _exit(1); // the test sees it as a missing report
         saboteur = std::thread([=] {
           std::this_thread::sleep_for(delay);
           shutdown(connections[which], SHUT_RDWR);
@@ -762,7 +764,7 @@ TEST(TcpFault, ARankWithAnotherSecretIsNamedByTheOthers) {
   });
   for (uint32_t rank : {0u, 1u})
     expectEnding(ranks.await(rank, kForEver), CGX_TIMEOUT, {"rank 2 did not join", "said to be rank 2"});
-  // It waits for another start of the job, which might write the file anew.
+  // It waits for another start of the job, which might write the file again.
   expectEnding(ranks.await(2, kForEver), CGX_TIMEOUT,
                {"rank 0 did not join within 1500 ms: who listens at 127.0.0.1:", " has another secret"});
   EXPECT_EQ(leftovers(job), "");
@@ -770,8 +772,9 @@ TEST(TcpFault, ARankWithAnotherSecretIsNamedByTheOthers) {
 
 #endif // CGX_HAS_TCP
 
-/// Kills a random rank of a random job at a random time, or stops it for too long, some after a stop that is
-/// short enough; again and again. CGX_TEST_FAULTS sets how often, CGX_TEST_SEED repeats a run.
+/// This test kills a random rank of a random job at a random time, or stops it for too long, sometimes after
+/// a stop that is short enough, many times over. CGX_TEST_FAULTS sets how often, and CGX_TEST_SEED repeats a
+/// run.
 TEST_P(ProcessFault, RandomFaultsNeverHangAndNeverLeak) {
   const char *wish = std::getenv("CGX_TEST_FAULTS"), *given = std::getenv("CGX_TEST_SEED");
   const bool overTcp = GetParam() != "shm";
@@ -807,16 +810,16 @@ TEST_P(ProcessFault, RandomFaultsNeverHangAndNeverLeak) {
     for (uint32_t rank = 0; rank < size; ++rank) {
       if (rank == victim)
         continue;
-      // Killed before it joined, it never existed: the others wait for it until the timeout.
-      // Killed while the others joined, those that came later wait in a segment of their own.
+      // A rank killed before it joined is unknown to the others, which wait for it until the timeout. If it
+      // was killed while the others joined, those that came later wait in a segment of their own.
       Ending ending = ranks.await(rank, kForEver);
       ASSERT_TRUE(ending.reported) << "rank " << rank << " hangs";
       EXPECT_TRUE(ending.status == CGX_TIMEOUT || (ending.status == CGX_PEER_DIED && !isStopped))
           << ending.message;
-      std::string name = std::to_string(victim); // "rank 1", or one of "rank 0, 1"
+      std::string name = std::to_string(victim); // the name is in "rank 1", or in a list such as "rank 0, 1"
       bool named = ending.message.find("rank " + name) != std::string::npos ||
                    ending.message.find(", " + name) != std::string::npos;
-      // Who came after rank 0 had given up only finds that rank 0 is not there.
+      // A rank that came after rank 0 had given up only learns that rank 0 is not there.
       named |= overTcp && ending.message.starts_with("rank 0 did not join");
       EXPECT_TRUE(named) << ending.message;
       int64_t took = milliseconds(ending.when - killed);
@@ -824,7 +827,7 @@ TEST_P(ProcessFault, RandomFaultsNeverHangAndNeverLeak) {
           << took << " ms: " << ending.message;
       slowest = std::max(slowest, ending.status == CGX_PEER_DIED ? took : 0);
     }
-    // A rank 0 that is killed before all have come leaves its file, which the next start replaces.
+    // If rank 0 is killed before all have come, its file stays, and the next start replaces it.
     if (overTcp && victim == 0)
       std::filesystem::remove(rendezvousOf(job).substr(5));
     EXPECT_EQ(leftovers(job), "");

@@ -23,7 +23,7 @@ namespace {
 
 using Wide = std::complex<long double>;
 
-/// Along the last of three dimensions.
+/// Transforms along the last of three dimensions.
 std::vector<Wide> transformed(const std::vector<Wide> &x, size_t n, double sign) {
   std::vector<Wide> roots(n), result(x.size());
   for (size_t k = 0; k < n; ++k)
@@ -36,7 +36,7 @@ std::vector<Wide> transformed(const std::vector<Wide> &x, size_t n, double sign)
   return result;
 }
 
-/// The last dimension becomes the first.
+/// Makes the last dimension the first.
 std::vector<Wide> turned(const std::vector<Wide> &x, size_t n) {
   std::vector<Wide> result(x.size());
   for (size_t i = 0; i < x.size(); ++i)
@@ -44,7 +44,7 @@ std::vector<Wide> turned(const std::vector<Wide> &x, size_t n) {
   return result;
 }
 
-/// Along all three dimensions of a block, unscaled.
+/// Transforms along all three dimensions of a block by the definition, unscaled.
 std::vector<Wide> definition(std::vector<Wide> x, const int64_t (&lengths)[3], double sign) {
   for (int dim : {2, 1, 0})
     x = turned(transformed(x, static_cast<size_t>(lengths[dim]), sign), static_cast<size_t>(lengths[dim]));
@@ -71,7 +71,7 @@ protected:
     }
     EXPECT_LE(error, 30 * std::numeric_limits<Real>::epsilon() * largest);
   }
-  /// All four transforms of two blocks.
+  /// Checks all four transforms of two blocks.
   void check(const int64_t (&lengths)[3]) {
     int64_t count = lengths[0] * lengths[1] * lengths[2], kept = lengths[2] / 2 + 1;
     int64_t rows = lengths[0] * lengths[1];

@@ -1,4 +1,4 @@
-//===-- GatherChangesTest.cpp - Weights as what changed of them ------------===//
+//===-- GatherChangesTest.cpp - Gathers that send changes of weights ------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The differences of weights over several steps, of a gather that runs twice in each: what all ranks get is
-// computed here from the definition.
+// Tests the differences of weights over several steps, of a gather that runs twice in each. The
+// test computes the results of all ranks from the definition.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ protected:
     return json;
   }
 
-  /// The part of a rank, which changes little from step to step, as elements of `type` and in f32.
+  /// Returns the part of a rank, which changes little from step to step, as elements of `type`.
   static Bytes partOf(cgx_element_type type, uint32_t rank, uint64_t run, uint64_t step) {
     std::vector<float> values(kElements);
     for (uint64_t e = 0; e < kElements; ++e)
@@ -57,7 +57,7 @@ protected:
     return values;
   }
 
-  /// What all get of a rank's part; `message` is what they have of it.
+  /// Returns what all ranks get of a rank's part; `message` is their last copy of it.
   Bytes expectPart(std::vector<float> &message, cgx_element_type type, const std::string &storage,
                    uint32_t rank, uint64_t run, uint64_t step) const {
     const Bytes exact = partOf(type, rank, run, step);
@@ -84,7 +84,7 @@ protected:
     return bytes;
   }
 
-  /// The parts side by side along `dim`.
+  /// Returns the parts side by side along `dim`.
   static Bytes concatenated(const std::vector<Bytes> &parts, uint64_t dim, uint64_t elementBytes) {
     Bytes whole;
     const uint64_t pieces = dim == 0 ? 1 : kRows, bytes = kElements / pieces * elementBytes;
@@ -95,7 +95,7 @@ protected:
     return whole;
   }
 
-  /// What a rank gets in each run of a step.
+  /// Returns a rank's results in each run of a step.
   std::vector<Bytes> runStep(cgx_context *context, cgx_element_type type, uint32_t rank,
                              uint64_t step) const {
     EXPECT_EQ(cgx_context_begin_step(context, step), CGX_OK);
@@ -147,14 +147,14 @@ TEST_P(GatherChangesTest, AllGetTheMessagesOfTheDefinition) {
 }
 
 TEST_P(GatherChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {
-  if (GetParam().processes) // what the ranks' processes kept is gone with them
+  if (GetParam().processes) // the ranks' processes have ended, and their codec state with them
     return;
   auto states = std::make_shared<std::vector<std::vector<Bytes>>>(ranks());
   auto results = std::make_shared<std::vector<std::vector<Bytes>>>(ranks());
   runCollective(collective(CGX_F32, "bf16", 0), [&](cgx_context *context, uint32_t rank) {
     uint64_t count = 0;
     ASSERT_EQ(cgx_context_state_count(context, &count), CGX_OK);
-    EXPECT_EQ(count, ranks() == 1 ? 0u : 2u); // messages, and which there are
+    EXPECT_EQ(count, ranks() == 1 ? 0u : 2u); // the messages, and the samples in them
     for (uint64_t step = 0; step < kSteps; ++step) {
       if (step == kSteps / 2)
         for (uint64_t i = 0; i < count; ++i) {

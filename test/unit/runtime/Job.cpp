@@ -1,4 +1,4 @@
-//===-- Job.cpp - Run a function as every rank of a job ----------*- C++ -*-===//
+//===-- Job.cpp - Running a function as every rank of a job -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,7 +26,7 @@
 namespace cgx::test {
 
 std::string uniqueJob() {
-  // Process ids come again, and those of containers that share a /dev/shm are no two.
+  // Process ids are reused, and containers that share a /dev/shm have equal ones.
   static const std::string nonce = [] {
     std::random_device random;
     std::ostringstream text;
@@ -37,7 +37,8 @@ std::string uniqueJob() {
   return "test." + nonce + "." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1)) + ".";
 }
 
-/// A failure that came by chance comes again with the number that is printed here: transport/TestDelay.h.
+/// A failure that depends on chance can be repeated with the number that is printed here:
+/// transport/TestDelay.h.
 [[maybe_unused]] static const bool isDelaySaid = [] {
   if (const char *given = std::getenv("CGX_TEST_DELAYS"))
 #ifdef CGX_TEST_DELAYS
@@ -52,7 +53,7 @@ struct Events::Counter {
   std::atomic<uint32_t> times{0};
 };
 
-/// A file that the processes which mpirun has started take for the same `Events`, since all make them in one
+/// Returns a file that all processes of mpirun use for one `Events` object, because they create these in one
 /// order. The test that starts mpirun gives them a folder.
 static std::string fileOfNextEvents() {
   static std::atomic<uint32_t> made{0};
@@ -73,7 +74,7 @@ Events::Events() {
     std::abort();
   if (file >= 0)
     ::close(file);
-  counter = static_cast<Counter *>(memory); // of zeros
+  counter = static_cast<Counter *>(memory); // it is zeroed
 }
 
 Events::~Events() { ::munmap(counter, sizeof(Counter)); }
@@ -96,7 +97,7 @@ void becomeOrdinaryUser() {
 
 bool isUnderMpi() { return std::getenv("CGX_TEST_MPI") != nullptr; }
 
-/// What mpirun says, of Open MPI or of MPICH; nothing where it has not started this process.
+/// Returns a variable of Open MPI or MPICH, or nothing where mpirun has not started this process.
 static std::optional<uint32_t> mpiSays(const char *openMpi, const char *mpich) {
   const char *open = std::getenv(openMpi), *value = open ? open : std::getenv(mpich);
   return value ? std::optional(uint32_t(std::stoul(value))) : std::nullopt;
@@ -128,7 +129,7 @@ void runThreads(uint32_t ranks, const std::function<void(uint32_t rank)> &body) 
 }
 
 void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {
-  std::fflush(nullptr); // or every child writes it again
+  std::fflush(nullptr); // otherwise every child writes it again
   std::vector<pid_t> children;
   for (uint32_t rank = 0; rank < ranks; ++rank) {
     pid_t child = fork();

@@ -1,4 +1,4 @@
-//===-- Job.h - Run a function as every rank of a job ------------*- C++ -*-===//
+//===-- Job.h - Running a function as every rank of a job -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,18 +15,18 @@
 
 namespace cgx::test {
 
-/// In which a rank that is gone is noticed by those who wait for it: not after their timeout, but at once.
+/// The time within which waiting ranks notice that one is gone: at once, not after their timeout.
 inline constexpr std::chrono::milliseconds kAtOnce{500};
 
-/// A promise in time fails a test when it takes ten times as long: less is the machine's affair, and a
-/// benchmark's.
+/// Returns ten times the promised time, after which a test fails. A smaller excess depends on the machine,
+/// and is a matter for benchmarks.
 constexpr std::chrono::milliseconds deadlineOf(std::chrono::milliseconds promise) { return 10 * promise; }
 
-/// For what is promised in no time at all, and yet should end a test that hangs.
+/// The limit for operations that are promised without delay, which ends a test that hangs.
 inline constexpr std::chrono::milliseconds kForEver{60000};
 
-/// Something that one process or thread of a test waits for, however long the others take. It is made before
-/// they are, and seen by all of them; processes that mpirun has started each make their own, of one file.
+/// A counter that processes or threads of a test wait for, without a limit of their own. It is created before
+/// them, and all of them see it; processes of mpirun each create their own, on one file.
 class Events {
 public:
   Events();
@@ -35,7 +35,7 @@ public:
   Events &operator=(const Events &) = delete;
 
   void count();
-  /// Whether it has happened so many times, at the latest after kForEver.
+  /// Waits until it has happened so many times, at most for kForEver. Returns true if it has.
   bool await(uint32_t times) const;
 
 private:
@@ -43,35 +43,34 @@ private:
   Counter *counter;
 };
 
-/// A name that no other job on this host has.
+/// Returns a name that no other job on this host has.
 std::string uniqueJob();
 
 /// Runs `body(rank)` on one thread per rank and waits for all.
 void runThreads(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 
-/// Runs `body(rank)` in one forked process per rank. Each child exits with the number of
-/// failed test assertions it saw; expects all to exit with 0.
+/// Runs `body(rank)` in one forked process per rank. Each child exits with the number of failed test
+/// assertions that it saw; all are expected to exit with 0.
 void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 
-/// Makes this process one of an ordinary user, if it is root's: root may open what nobody may.
+/// Makes a process of root one of an ordinary user, because root may open every file.
 void becomeOrdinaryUser();
 
-/// Whether mpirun started this process, to test what runs under it: then there is one job, of the ranks that
-/// mpirun started.
+/// Returns true if mpirun started this process to test the job of its ranks.
 bool isUnderMpi();
-/// How many it started.
+/// Returns the number of ranks that mpirun started.
 uint32_t mpiRanks();
-/// Makes each two ranks of the job a host, as far as the transport shm+mpi can tell.
+/// Makes every two ranks of the job a host, as seen by the transport shm+mpi.
 void playHosts();
-/// The same for a rank that is a process of its own.
+/// Gives a rank that is a process of its own a host in that way.
 void playHostOf(uint32_t rank);
-/// Runs `body` as the rank that this process is, of `ranks` that mpirun must have started.
+/// Runs `body` as the rank of this process, of `ranks` that mpirun must have started.
 void runMpiRank(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 
-/// Where the ranks of `job` meet over TCP: in a file.
+/// Returns the file in which the ranks of `job` find each other over TCP.
 std::string rendezvousOf(const std::string &job);
 
-/// Names of this host's shared memory objects, and files of a rendezvous, that belong to `job`.
+/// Returns the names of this host's shared memory objects, and of rendezvous files, that belong to `job`.
 std::string leftovers(const std::string &job);
 
 } // namespace cgx::test

@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kElements = 6000;
 constexpr const char *kLearn = R"({"levels": {"steps": [0], "kinds": ["gradient"]}})";
 
-/// A job of one all-reduce, whose ranks run steps and keep what came out of the last.
+/// A job of one all-reduce, whose ranks run steps and keep the results of the last.
 struct Levels {
   uint32_t ranks = 2;
   cgx_element_type type = CGX_F32;
@@ -40,7 +40,7 @@ struct Levels {
     return context;
   }
 
-  /// Bell-shaped, so that even levels waste the ends of the range.
+  /// Returns a bell-shaped gradient, for which evenly spaced levels waste the ends of the range.
   std::vector<uint8_t> gradient(uint64_t step, uint32_t rank) const {
     std::mt19937 random(uint32_t(1000 * step + rank));
     std::normal_distribution<float> normal;
@@ -61,7 +61,7 @@ struct Levels {
     return buffer;
   }
 
-  /// Of a result of a step, squared.
+  /// Returns the squared error of a step's result.
   double errorOf(const std::vector<uint8_t> &result, uint64_t number) const {
     std::vector<double> mean(kElements);
     for (uint32_t rank = 0; rank < ranks; ++rank) {
@@ -101,7 +101,7 @@ TEST(Levels, LearnedOnTheRunLoseLessAndAreTheSameOnAllRanks) {
           plans[rank] = learn(own.get());
           results[rank] = learned.step(own.get(), 1, rank);
         });
-        // Levels of a plan are all that there is to levels.
+        // The levels of a plan completely define the codec's levels.
         const Levels other{.ranks = ranks, .type = type, .codec = even.codec};
         runThreads(ranks, [&](uint32_t rank) {
           ContextPtr own = other.create(rank);
@@ -126,7 +126,7 @@ TEST(Levels, LearnedOnTheRunLoseLessAndAreTheSameOnAllRanks) {
       }
 }
 
-/// The levels of a single rank are those that were promised to make the error that they make.
+/// With a single rank, the error is the one for which the plan chose the levels.
 TEST(Levels, MakeTheErrorThatTheirPlanExpects) {
   const Levels job{.ranks = 2, .codec = quantize(4, 256, CGX_ROUND_NEAREST, CGX_SCALE_F32)};
   std::vector<double> errors(2);
@@ -140,8 +140,8 @@ TEST(Levels, MakeTheErrorThatTheirPlanExpects) {
     if (rank == 0)
       plan = Json::parse(text);
   });
-  // The mean of two has a quarter of the error of both, and as much again is lost of the mean itself, whose
-  // range is smaller by the root of two.
+  // The mean of two has a quarter of the error of both. Encoding the mean adds as much, because its range is
+  // smaller by the square root of two.
   const double expected = plan["planned"]["squared_error"].get<double>() / 4;
   EXPECT_GT(errors[0], expected);
   EXPECT_LT(errors[0], 3 * expected);

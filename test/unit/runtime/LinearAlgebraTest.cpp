@@ -1,4 +1,4 @@
-//===-- LinearAlgebraTest.cpp - Factorizations against what they stand for -*- C++ -*-===//
+//===-- LinearAlgebraTest.cpp - Factorizations against their definition -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -84,7 +84,7 @@ protected:
         result.at(p, i, i) += T(static_cast<Real>(n));
     return result;
   }
-  /// What does not satisfy `keeps(i, j)` becomes zero, or one on the diagonal if `unit`.
+  /// Returns the matrix with zeros where `keeps(i, j)` is false, and ones on the diagonal if `unit`.
   template <typename Keeps> static Matrices<T> masked(Matrices<T> a, Keeps keeps, bool unit = false) {
     for (int64_t p = 0; p < a.batch; ++p)
       for (int64_t i = 0; i < a.m; ++i)
@@ -170,7 +170,7 @@ TYPED_TEST(LinearAlgebraTest, OrthonormalColumnsTimesRAreTheMatrix) {
       Matrices<TypeParam>{2, 4, 4}, [](int64_t, int64_t) { return false; },
       /*unit=*/true);
   this->expectNear(this->product(this->adjoint(q), q), identity);
-  // Q applied to R without being made.
+  // Q is applied to R without being formed.
   cgx_native_householder_multiply(0, this->letter, /*left=*/1, /*transpose=*/0, 6, 4, 4, 4, 2, factors.data(),
                                   tau.data(), r.data(), whole.data());
   this->expectNear(whole, a);
@@ -297,7 +297,7 @@ TYPED_TEST(LinearAlgebraTest, NothingIsDoneToEmptyMatrices) {
                   address(info.data()));
   cgx_native_qr(0, this->letter, 0, 3, 2, a.data(), a.data(), a.data());
   cgx_native_triangular_solve(0, this->letter, 'L', 'L', 'N', 'N', 0, 3, 2, a.data(), a.data(), a.data());
-  // The singular vectors of a matrix without columns are any basis.
+  // Any basis consists of singular vectors of a matrix without columns.
   cgx_native_svd(0, this->letter, 'A', 3, 0, 2, a.data(), address(values.data()), u.data(), a.data(),
                  address(info.data()));
   this->expectNear(u, this->masked(u, [](int64_t, int64_t) { return false; }, /*unit=*/true));

@@ -24,7 +24,7 @@ constexpr uint64_t kRows = 40, kColumns = 30;
 constexpr const char *kCandidates =
     R"({"candidates": ["lowrank rank=1..8", "quantize bits=4 bucket=512", "quantize bits=8 bucket=512"]})";
 
-/// Two matrices: "flat" has noise of all directions, "steep" two directions and little else.
+/// A rank with two matrices: "flat" is noise in all directions, "steep" has two directions and little else.
 struct LowrankRank {
   LowrankRank(const std::string &job, uint32_t rank, const Json &codec, bool isOpen = false) : rank(rank) {
     Json collective = collectiveJson(
@@ -79,7 +79,7 @@ struct LowrankRank {
   std::string manifest;
   ContextPtr context;
   cgx_status status;
-  std::vector<float> result; ///< of the steep matrix in the last step
+  std::vector<float> result; ///< the steep matrix in the last step
 };
 
 const Json kLowrank = {{"family", "lowrank"}, {"rank", 4}};
@@ -116,7 +116,7 @@ TEST(LowrankProfile, FindsWhatEachRankLoses) {
         double error = candidate["squared_error"];
         EXPECT_EQ(rank, ++ranks);
         EXPECT_LT(error, last);
-        // All ranks together, twice as two thirds of the factors leave each.
+        // All ranks together send two thirds of the factors from each rank, twice.
         EXPECT_EQ(candidate["wire_bytes"], rank * (kRows + kColumns) * 4 * 2 * (kRanks - 1));
         last = error;
         if (std::string(layer) == "steep" && rank == 2) {
@@ -125,7 +125,7 @@ TEST(LowrankProfile, FindsWhatEachRankLoses) {
       }
     EXPECT_EQ(ranks, 8);
   }
-  // No direction of the flat one is worth much more than its share.
+  // No direction of the flat matrix has much more than its share of the norm.
   double norm = kRows * kColumns;
   EXPECT_NEAR(candidatesOf(profile, "flat")[8]["squared_error"].get<double>(), 0.55 * norm, 0.2 * norm);
 }
@@ -192,7 +192,7 @@ TEST(LowrankProfile, SaysThatAProgramHasNoRoomForFactors) {
   });
 }
 
-// A plan whose codec has longer buckets moves the ends of chunks, and residuals of results with them.
+// A plan whose codec has longer buckets moves the ends of chunks, and with them the residuals of results.
 TEST(LowrankProfile, LongerBucketsKeepWhatResidualsThereAre) {
   std::string job = uniqueJob();
   std::vector<float> results[kRanks];

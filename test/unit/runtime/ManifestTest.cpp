@@ -1,4 +1,4 @@
-//===-- ManifestTest.cpp - Manifests that are read and refused ---*- C++ -*-===//
+//===-- ManifestTest.cpp - Valid and invalid manifests ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -76,7 +76,7 @@ TEST(CodecTable, APlanChangesTheCollectivesThatItNamesAndNoOther) {
   EXPECT_EQ(reduced->operands[0].codec.bits, 2u) << "the program stays where it is";
   EXPECT_FALSE(codecs.isAsCompiled(index));
 
-  // What was made for a collective stays good while its codecs do.
+  // Data that was made for a collective stays valid while its codecs do.
   codecs.adopt(same);
   EXPECT_EQ(codecs.epoch(), 2u);
   EXPECT_EQ(codecs.epochOf(index), 1u);

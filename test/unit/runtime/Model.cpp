@@ -42,8 +42,7 @@ template <typename T> T combine(const std::string &reduction, T a, T b) {
   return reduction == "product" ? T(a * b) : T(a + b);
 }
 
-/// Reduces element i of all inputs. `Stored` is what lies in memory, `Wide` what is
-/// computed with.
+/// Reduces element i of all inputs. `Stored` is the type in memory, `Wide` the one of the computation.
 template <typename Wide, typename Load, typename Store>
 void reduceAs(const std::vector<const std::byte *> &inputs, uint64_t elements, const std::string &reduction,
               std::byte *output, Load loadElement, Store storeElement) {
@@ -64,7 +63,7 @@ void reducePlain(const std::vector<const std::byte *> &inputs, uint64_t elements
   reduceAs<T>(inputs, elements, reduction, output, load<T>, store<T>);
 }
 
-/// In 64 bits, where nothing overflows in a way that C++ leaves open.
+/// The sum is computed in 64 bits, where no overflow is undefined.
 template <typename T>
 void reduceInteger(const std::vector<const std::byte *> &inputs, uint64_t elements,
                    const std::string &reduction, std::byte *output) {
@@ -276,7 +275,7 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
         reduceExact(operand.type, contributions, count, reduction, output);
       } else {
         std::vector<float> sum = reduceLossy(operand, contributions, begin, count, reduction, key, row);
-        // Rounded to the type: exactly.
+        // This rounds to the type, without a codec's error.
         encodeFromF32(cgx_codec{}, operand.type, sum.data(), count, RandomKey{}, begin, output, reference);
       }
       if (cgx_codec_is_exact(&result.codec))
@@ -399,13 +398,13 @@ PerRank modelBroadcast(const PerRank &inputs, const std::vector<std::vector<uint
 PerRank modelPermute(const PerRank &inputs, const std::vector<std::pair<uint32_t, uint32_t>> &pairs,
                      const OperandSpec &operand, const ModelKey &key) {
   PerRank outputs(inputs.size(), Bytes(inputs[0].size(), std::byte(0)));
-  // Ranks that pairs connect have the lowest of them as their name.
+  // The lowest of the ranks that pairs connect is the name of the set.
   std::vector<uint32_t> names(inputs.size());
   std::iota(names.begin(), names.end(), 0u);
   for (size_t turn = 0; turn < names.size(); ++turn)
     for (auto [source, target] : pairs)
       names[source] = names[target] = std::min(names[source], names[target]);
-  std::map<uint32_t, uint32_t> senders; // of that name, so far
+  std::map<uint32_t, uint32_t> senders; // the number of senders so far, by name
   for (auto [source, target] : pairs)
     outputs[target] =
         roundTrip(operand, inputs[source].data(), 0, operand.elements(), key, senders[names[source]]++, 0);

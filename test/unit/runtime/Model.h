@@ -1,4 +1,4 @@
-//===-- Model.h - Collectives, computed in one place -------------*- C++ -*-===//
+//===-- Model.h - Collectives, computed in one place ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the ranks of a job must hold after a collective, to the bit: computed element by
-// element from all ranks' inputs, without messages and with the reference kernels.
+// Computes the results of all ranks after a collective, exact to the bit, element by element from
+// all ranks' inputs, without messages and with the reference kernels.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TEST_UNIT_RUNTIME_MODEL_H
@@ -21,16 +21,16 @@
 namespace cgx::test {
 
 using Bytes = std::vector<std::byte>;
-/// One tensor for each rank of a job.
+/// One tensor per rank of a job.
 using PerRank = std::vector<Bytes>;
 
-/// What names the random numbers of one execution of an operand.
+/// The key of the random numbers of one execution of an operand.
 struct ModelKey {
   uint64_t seed = 0;
   uint64_t step = 0;
   uint64_t layerId = 0;
-  uint64_t runs = 0; ///< of the collective in the same step, before this one
-  /// What stands for each rank of the job; its position in its group, where this is empty.
+  uint64_t runs = 0; ///< earlier runs of the collective in this step
+  /// The encoder number of each rank of the job; if empty, it is the rank's position in its group.
   std::vector<uint32_t> encoders = {};
 
   uint32_t encoder(const std::vector<uint32_t> &row, uint64_t position) const {
@@ -38,13 +38,13 @@ struct ModelKey {
   }
 };
 
-/// Values in a range that the type can hold sums of.
+/// Returns values in a range whose sums fit the type.
 Bytes randomTensor(cgx_element_type type, uint64_t elements, std::mt19937_64 &random);
 
-/// `reduction` as in manifests.
+/// Returns the results of an all-reduce. `reduction` is named as in manifests.
 PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
                        const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
-/// By other algorithms.
+/// These return the results of other algorithms.
 PerRank modelRing(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
                   const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
 PerRank modelTree(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,

@@ -1,4 +1,4 @@
-//===-- ModelParts.h - What models of collectives are made of ----*- C++ -*-===//
+//===-- ModelParts.h - Parts of the models of collectives -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,31 +14,31 @@
 
 namespace cgx::test {
 
-/// Elements in the order of `inputs`, rounded once.
+/// Reduces elements in the order of `inputs` and rounds once.
 void reduceExact(cgx_element_type type, const std::vector<const std::byte *> &inputs, uint64_t elements,
                  const std::string &reduction, std::byte *output);
 
-/// What codecs may read of an optimizer in a step.
+/// Returns the optimizer tensors that codecs may read in a step.
 OptimizerTensors optimizerOf(const OperandSpec &operand, const ModelKey &key);
 
-/// What `encoder` encodes in a phase, 0 or 1. Codecs that choose elements at random choose the same
+/// Returns the payload of `encoder` in phase 0 or 1. Codecs that choose elements at random make equal choices
 /// everywhere.
 Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
                  const ModelKey &key, uint32_t encoder, uint64_t phase);
 
-/// Encodes and decodes, as a rank's tensor is on its way to others.
+/// Encodes and decodes, as a rank's tensor is when it is sent to others.
 Bytes roundTrip(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
                 const ModelKey &key, uint32_t encoder, uint64_t phase);
 
-/// Sums the lossy contributions to elements [first, first + elements), in f32.
+/// Sums the lossy contributions to the elements [first, first + elements), in f32.
 std::vector<float> reduceLossy(const OperandSpec &operand, const std::vector<const std::byte *> &inputs,
                                uint64_t first, uint64_t elements, const std::string &reduction,
                                const ModelKey &key, const std::vector<uint32_t> &row);
 
-/// In a type that codecs take.
+/// Rounds values to a type that codecs take.
 Bytes rounded(cgx_element_type type, const std::vector<float> &values);
 
-/// The group of a rank.
+/// Returns the group of a rank.
 std::vector<uint32_t> rowOf(const std::vector<std::vector<uint32_t>> &groups, uint32_t rank);
 
 } // namespace cgx::test

@@ -1,4 +1,4 @@
-//===-- MostTellingTest.cpp - Of many reasons, one -------------*- C++ -*-===//
+//===-- MostTellingTest.cpp - Choosing one of several reasons ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

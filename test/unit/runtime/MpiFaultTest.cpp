@@ -1,4 +1,4 @@
-//===-- MpiFaultTest.cpp - What MPI and other ranks do wrong ----*- C++ -*-===//
+//===-- MpiFaultTest.cpp - Faults of MPI and of other ranks -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two ranks under mpirun, of which rank 0 forges what a transport would not send: it speaks
-// MPI itself, over the communicator of rank 1's transport. test/integration/mpi runs each
-// test as a job of its own.
+// There are two ranks under mpirun. Rank 0 forges messages that a transport would not send, with
+// MPI calls over the communicator of rank 1's transport. test/integration/mpi runs each test as a
+// job of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 #include <sys/mman.h>
 #include <thread>
 
-/// Whether MPI_Init_thread hangs, as it does where another rank has died on its way there.
+/// Lets MPI_Init_thread hang, as it does where another rank has died during its own.
 static std::atomic<bool> hangs{false};
 
 extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
@@ -75,7 +75,7 @@ protected:
 
   void expectFailureOf(uint32_t code, cgx_status expected);
 
-  /// Receives a message whole, as MPI carries it.
+  /// Receives a whole message in the form in which MPI carries it.
   static Bytes take(MPI_Comm communicator, int &tag) {
     MPI_Status status;
     int count = 0;
@@ -102,7 +102,7 @@ TEST_F(MpiFaultTest, AStartOfMpiThatHangsEndsAfterTheTimeout) {
   EXPECT_LT(Clock::now() - begin, deadlineOf(500ms));
 }
 
-// No receive could be as long as its count says, and MPI's counts of type int end before it does.
+// No receive can have the length that the count claims, and MPI's int counts are smaller still.
 TEST_F(MpiFaultTest, AMessageOfThreeGibibytesFromAnotherStepIsAMismatch) {
   constexpr size_t kBytes = size_t{3} << 30;
   runMpiRank(2, [&](uint32_t rank) {
@@ -115,11 +115,11 @@ TEST_F(MpiFaultTest, AMessageOfThreeGibibytesFromAnotherStepIsAMismatch) {
       Tag later = kTag;
       ++later.step;
       exchange.receive(0, later, {received});
-      // With its header.
+      // The size includes the header.
       EXPECT_TRUE(failsWith(exchange.finish(), CGX_MISMATCH, "with a message of 3221225504 bytes"));
       return;
     }
-    // Never written, so that it takes no memory.
+    // The memory is never written, so that it takes no space.
     void *memory = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     exchange.send(kOther, kTag, {std::span(static_cast<const std::byte *>(memory), kBytes)});
@@ -127,15 +127,15 @@ TEST_F(MpiFaultTest, AMessageOfThreeGibibytesFromAnotherStepIsAMismatch) {
   });
 }
 
-// Whoever waited frees the memory next: MPI may not write there, whoever calls it.
+// The rank that waited frees the memory next, so MPI must not write there later, whichever thread calls it.
 TEST_F(MpiFaultTest, WhatComesAfterAFailureDoesNotReachTheMemoryOfItsReceive) {
   runRanks(
       [](MPI_Comm communicator) {
         int tag = 0, noteTag = 0;
         const Bytes message =
-            take(communicator, tag);       // with the header that rank 1 expects of this rank, too
+            take(communicator, tag);       // including the header that rank 1 expects of this rank
         (void)take(communicator, noteTag); // rank 1 has failed
-        MPI_Barrier(MPI_COMM_WORLD);       // and its memory is its own again
+        MPI_Barrier(MPI_COMM_WORLD);       // and may use its memory again
         send(message, tag, communicator);
       },
       [](MpiTransport &transport) {
@@ -147,7 +147,7 @@ TEST_F(MpiFaultTest, WhatComesAfterAFailureDoesNotReachTheMemoryOfItsReceive) {
         ASSERT_TRUE(exchange.finish().ok());
         transport.fail(Status(CGX_TIMEOUT, "another rank is late"));
         MPI_Barrier(MPI_COMM_WORLD);
-        for (const auto end = Clock::now() + 300ms; Clock::now() < end;) { // the host program goes on
+        for (const auto end = Clock::now() + 300ms; Clock::now() < end;) { // the host program continues
           int there = 0;
           MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
         }
@@ -155,7 +155,7 @@ TEST_F(MpiFaultTest, WhatComesAfterAFailureDoesNotReachTheMemoryOfItsReceive) {
       });
 }
 
-/// Rank 0 says that it has failed, with a status of any number.
+/// Lets rank 0 report a failure with an arbitrary status.
 void MpiFaultTest::expectFailureOf(uint32_t code, cgx_status expected) {
   runRanks(
       [&](MPI_Comm communicator) {

@@ -1,4 +1,4 @@
-//===-- PaceTest.cpp - How much a rank has on its way ----------------------===//
+//===-- PaceTest.cpp - Rate limit of sending ------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An exchange over a link that serves one message after another, in time that is counted and not waited for.
+// The exchange is over a link that serves one message after the other, in simulated time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ using std::chrono::milliseconds, std::chrono::microseconds;
 
 constexpr uint32_t kNarrowest = 3;
 
-/// The k-th message of the others comes when this rank's k-th has got through: `service` for each, and
-/// `latency` on top. Returns the time that the exchange took.
+/// Simulates an exchange in which the k-th message of the others arrives when this rank's k-th has been
+/// delivered: after `service` for each, and `latency`. Returns the duration of the exchange.
 Pace::Clock::duration exchange(Pace &pace, uint64_t messages, Pace::Clock::duration service,
                                Pace::Clock::duration latency, Pace::Clock::duration lateness = {}) {
   Pace::Clock::time_point now{}, linkIsFree{};
@@ -64,7 +64,7 @@ TEST(PaceTest, queuesOfASlowLinkStayShort) {
   Pace pace;
   for (int i = 0; i < 5; ++i)
     exchange(pace, 100, milliseconds(10), microseconds(100));
-  // Two messages are 20 ms of the link: on top of the one that is on it.
+  // Two messages take 20 ms of the link, in addition to the one in transit.
   EXPECT_LE(pace.width(), kNarrowest + 2);
 }
 

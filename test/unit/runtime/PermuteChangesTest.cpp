@@ -1,4 +1,4 @@
-//===-- PermuteChangesTest.cpp - Activations as what changed of them -------===//
+//===-- PermuteChangesTest.cpp - Permutes that send changes of activations -===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Algorithm 1 of the AQ-SGD paper over several steps: every rank sends rows of samples drawn at random around
-// a ring, and what arrives is computed here from the definition.
+// Tests Algorithm 1 of the AQ-SGD paper over several steps: every rank sends rows of randomly
+// drawn samples around a ring, and the test computes the results from the definition.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ protected:
   uint32_t target(uint32_t rank) const { return (rank + 1) % ranks(); }
   uint32_t source(uint32_t rank) const { return (rank + ranks() - 1) % ranks(); }
 
-  /// Values of `type`, in f32, of a rank in a step; samples change little from step to step.
+  /// Returns a rank's values of `type` in a step, in f32. Samples change little from step to step.
   static std::vector<float> rowOf(cgx_element_type type, uint32_t rank, int32_t id, uint64_t step) {
     std::vector<float> values(kRowElements), rounded(kRowElements, -0.0f);
     for (uint64_t e = 0; e < kRowElements; ++e)
@@ -61,7 +61,7 @@ protected:
     return rounded;
   }
 
-  /// Different samples in a message, one of them none.
+  /// Returns the samples of a message, all different; one id stands for no sample.
   static std::vector<int32_t> idsOf(uint32_t rank, uint64_t step) {
     std::vector<int32_t> ids;
     for (uint64_t row = 0; row < kRows; ++row)
@@ -76,7 +76,7 @@ protected:
     return bytes;
   }
 
-  /// The message buffers of one edge, and what its target gets.
+  /// The message buffers of one edge, and its target's results.
   struct Edge {
     std::map<int32_t, std::vector<float>> messages;
     uint64_t firsts = 0;
@@ -91,7 +91,7 @@ protected:
     return expect(edge, type, storage, sender, step, {step, 0});
   }
 
-  /// What a rank sends of `step`, in a step and a run of it.
+  /// Returns the bytes that a rank sends in a run of a step.
   Bytes expect(Edge &edge, cgx_element_type type, const std::string &storage, uint32_t sender, uint64_t step,
                std::pair<uint64_t, uint64_t> sentIn) const {
     const std::vector<int32_t> ids = idsOf(sender, step);
@@ -127,16 +127,16 @@ protected:
     return narrow(type, before);
   }
 
-  /// Of a permutation: the place in the ring, which begins with rank 0.
+  /// Returns a rank's position in the ring of a permutation, which begins with rank 0.
   static uint32_t encoderOf(uint32_t rank) { return rank; }
 
   static void runStep(cgx_context *context, uint64_t step, Bytes &rows, std::vector<int32_t> &ids) {
-    (void)cgx_context_begin_step(context, step); // what went wrong is the step's to say
+    (void)cgx_context_begin_step(context, step); // the step reports the error
     runOnce(context, rows, ids);
   }
 
   static void runOnce(cgx_context *context, Bytes &rows, std::vector<int32_t> &ids) {
-    // In place, as compiled steps do.
+    // The operand is in place, as in compiled steps.
     cgx_rt_operand(address(context), kId, 0, address(rows.data()), address(rows.data()));
     cgx_rt_operand(address(context), kId, 1, address(ids.data()), address(ids.data()));
     cgx_rt_run(address(context), kId);
@@ -184,8 +184,8 @@ TEST_P(PermuteChangesTest, WhatArrivesIsTheMessageOfTheDefinition) {
       });
 }
 
-/// In runs in which a pair does not take part, the target gets rows of zeros that are of no sample, and
-/// neither end forgets a message.
+/// In runs in which a pair does not take part, the target gets rows of zeros that belong to no sample, and
+/// both ends keep their last messages.
 TEST_P(PermuteChangesTest, PairsThatSendNothingInARunKeepTheirMessages) {
   const auto digitsOf = [](uint32_t rank) { return std::string(rank % 2 == 0 ? "101" : "110"); };
   Json json = collective(CGX_F32, "f32");
@@ -235,7 +235,7 @@ TEST_P(PermuteChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {
     runCollective(collective(CGX_F32, storage), [&](cgx_context *context, uint32_t rank) {
       uint64_t count = 0;
       ASSERT_EQ(cgx_context_state_count(context, &count), CGX_OK);
-      EXPECT_EQ(count, 4u); // messages sent and received, and of which samples
+      EXPECT_EQ(count, 4u); // messages sent and received, and the samples in them
       for (uint64_t step = 0; step < kSteps; ++step) {
         if (step == kSteps / 2)
           for (uint64_t i = 0; i < count; ++i) {
@@ -252,7 +252,7 @@ TEST_P(PermuteChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {
         (*results)[rank] = rows;
       }
     });
-    if (GetParam().processes) // what the ranks' processes kept is gone with them
+    if (GetParam().processes) // the ranks' processes have ended, and their codec state with them
       continue;
     runCollective(collective(CGX_F32, storage), [&](cgx_context *context, uint32_t rank) {
       for (uint64_t i = 0; i < (*states)[rank].size(); ++i) {
@@ -287,7 +287,7 @@ TEST_P(PermuteChangesTest, NotANumberIsSeenOnceAndDoesNotStay) {
       std::vector<float> got(values.size());
       std::memcpy(got.data(), rows.data(), rows.size());
       EXPECT_EQ(std::isnan(got[7]), isBad) << "step " << step;
-      EXPECT_FALSE(std::isnan(got[kRowElements])) << "step " << step; // another row
+      EXPECT_FALSE(std::isnan(got[kRowElements])) << "step " << step; // another row is unaffected
     }
   });
 }

@@ -24,8 +24,8 @@ namespace {
 constexpr uint32_t kRanks = 3;
 constexpr uint64_t kElements = 5000;
 
-/// Two compressed layers in one collective, and one that the compiler left exact. Before it one of nothing
-/// else.
+/// The id of a collective of two compressed layers and one that the compiler left uncompressed. The
+/// collective before it has only uncompressed layers.
 constexpr int64_t kCollective = 1;
 std::string program() {
   return manifestText(kRanks,
@@ -38,7 +38,7 @@ std::string program() {
                                       {{"reduction", "mean"}})});
 }
 
-/// One rank that runs steps on gradients of very different size.
+/// A rank that runs steps on gradients of very different sizes.
 class Rank {
 public:
   Rank(const std::string &transport, const std::string &job, uint32_t rank) : rank(rank) {
@@ -79,7 +79,7 @@ public:
   cgx_status status;
 };
 
-/// What each rank says, side by side.
+/// The answers of all ranks, by rank.
 class Answers {
 public:
   void add(uint32_t rank, const std::string &text) {
@@ -127,7 +127,7 @@ TEST(Profile, IsTheSameOnAllRanksAndOfTheMeanGradient) {
     const char *text = nullptr;
     ASSERT_EQ(cgx_context_end_profile(self.context.get(), &text), CGX_OK) << cgx_last_error();
     answers.add(rank, text);
-    // What ranks told each other is no traffic of the program's.
+    // The traffic of the profile's own exchange is not counted as the program's.
     Json telemetry = self.telemetry();
     EXPECT_EQ(telemetry["wire_bytes"], telemetry["transport_bytes"]);
   });
@@ -148,7 +148,7 @@ TEST(Profile, IsTheSameOnAllRanksAndOfTheMeanGradient) {
     if (candidate["codec"].value("bucket", 0) == 128)
       byBits[candidate["codec"]["bits"]] = candidate["squared_error"];
   ASSERT_EQ(byBits.size(), 7u);
-  for (int bits = 2; bits < 8; ++bits) { // each bit quarters the squared error, nearly
+  for (int bits = 2; bits < 8; ++bits) { // each bit divides the squared error by about four
     EXPECT_LT(byBits[bits + 1], byBits[bits] / 3);
     EXPECT_GT(byBits[bits + 1], byBits[bits] / 12);
   }
@@ -183,11 +183,12 @@ TEST(Profile, AdaptsAllRanksAtTheSameStep) {
     });
     first.same();
     Json plan = Json::parse(second.same());
-    // What makes a thousandth of the gradient may lose all but two bits.
+    // A layer with a thousandth of the gradient may lose all bits but two.
     EXPECT_EQ(findLayer(plan, "small")["codec"]["bits"], 2);
     EXPECT_GE(findLayer(plan, "large")["codec"]["bits"], 4);
     EXPECT_LT(plan["planned"]["wire_bytes"], plan["of_reference"]["wire_bytes"]);
-    // The plan's promise, and the bias, which it does not know: 10 f32, over three ranks.
+    // The bytes are those that the plan promises, plus the bias that it does not know: 10 f32, over three
+    // ranks.
     EXPECT_EQ(sent[0] + sent[1] + sent[2], plan["planned"]["wire_bytes"].get<double>() + 2 * 2 * 40);
   }
 }
@@ -198,7 +199,7 @@ TEST(Profile, LeavesALayerExactWhoseGradientIsNotFinite) {
   runThreads(kRanks, [&](uint32_t rank) {
     Rank self("inproc", job, rank);
     ASSERT_EQ(cgx_context_begin_profile(self.context.get(), nullptr), CGX_OK);
-    // Only one rank sees it.
+    // Only one rank sees the NaN.
     ASSERT_EQ(self.step(0, rank == 1 ? std::numeric_limits<float>::quiet_NaN() : 0.0f), CGX_OK);
     const char *plan = nullptr;
     ASSERT_EQ(cgx_context_adapt(self.context.get(), nullptr, &plan), CGX_OK) << cgx_last_error();
@@ -209,7 +210,7 @@ TEST(Profile, LeavesALayerExactWhoseGradientIsNotFinite) {
   EXPECT_EQ(findLayer(plan, "large")["codec"]["family"], "quantize");
 }
 
-/// A plan for `program()`, all layers alike.
+/// Returns a plan for `program()` with one codec for all layers.
 std::string planOf(int bits, uint64_t elements = kElements, const std::string &last = "small") {
   Json layers = Json::array();
   for (const std::string &name : {std::string("large"), last})

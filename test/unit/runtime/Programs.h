@@ -25,23 +25,23 @@ struct OperandSpec {
   std::vector<uint64_t> shape;
   cgx_codec codec{};
   std::string layer = "params/w";
-  std::optional<cgx_codec> back = {}; ///< of results, if another one
-  /// What an optimizer keeps, by cgx_kept, for codecs that need it; of a larger operand, where this one
-  /// begins with element `first`.
+  std::optional<cgx_codec> back = {}; ///< the codec of results, if it is another one
+  /// The tensors of an optimizer, by cgx_kept, for codecs that need them. They may belong to a larger
+  /// operand, in which this one begins with element `first`.
   std::array<std::vector<float>, CGX_KEPT_COUNT> kept = {};
   uint64_t first = 0;
 
   uint64_t elements() const;
 };
 
-/// One collective of a manifest; `more` holds the fields of its kind.
+/// Returns one collective of a manifest; `more` holds the fields of its kind.
 Json collectiveJson(uint32_t id, const std::string &kind, const std::vector<std::vector<uint32_t>> &groups,
                     const std::vector<OperandSpec> &operands, const Json &more = Json::object());
 
 std::string manifestText(uint32_t ranks, const std::vector<Json> &collectives,
                          const std::string &hash = "0123");
 
-/// One group of all ranks.
+/// Returns one group of all ranks.
 std::vector<std::vector<uint32_t>> everybody(uint32_t ranks);
 
 cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding = CGX_ROUND_STOCHASTIC,

@@ -1,4 +1,4 @@
-//===-- ProvideTest.cpp - What steps lend of their optimizers ----*- C++ -*-===//
+//===-- ProvideTest.cpp - Optimizer tensors that steps bind -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That encoded bits are right shows AllReduceTest; this one, who must lend what, and how long it is read.
+// AllReduceTest shows that encoded bits are right. This file tests which steps must bind which
+// tensors, and how long these are read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,10 +37,10 @@ std::string manifestOf(const OperandSpec &operand, const Json &more = {{"reducti
   return manifestText(2, {collectiveJson(0, kind, everybody(2), {operand}, more)});
 }
 
-/// One step of two ranks, in which `body(context)` does what a program would; returns its first error.
+/// Runs one step of two ranks, in which `body(context)` does what a program would. Returns the first error.
 std::string runStep(const std::string &manifest, const std::function<void(cgx_context *)> &body) {
   std::string job = uniqueJob(), message;
-  std::barrier begun(2); // the first error ends the job, so that the other rank could not begin
+  std::barrier begun(2); // the first error ends the job, and the other rank must have begun by then
   runThreads(2, [&](uint32_t rank) {
     ContextPtr context;
     ContextSpec spec{.job = job, .rank = rank, .ranks = 2, .manifest = manifest};
@@ -164,7 +165,7 @@ TEST(ProvideTest, WhereNothingIsLentTheCodecIsRefused) {
             std::string::npos);
 }
 
-// A profile measures codecs on gradients alone.
+// A profile measures codecs on the gradients alone, without the optimizer's tensors.
 TEST(ProvideTest, IsNoCandidateOfProfilesAndNoCodecOfPlansForOtherPrograms) {
   const std::string job = uniqueJob(),
                     manifest = manifestOf({.shape = {kElements}, .codec = quantize(4, 128)});

@@ -1,4 +1,4 @@
-//===-- ReplicaTest.cpp - What is replicated stays bitwise equal --*- C++ -*-===//
+//===-- ReplicaTest.cpp - Bitwise equality of replicas ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// On a mesh of several axes, ranks that are replicas along one of them communicate in different groups along
-// another: data x tensor parallel, HSDP. What they give is the same, so what they get, and what codecs
-// remember, must be the same bits. CGX_TEST_SEED changes the random programs.
+// On a mesh of several axes, ranks that are replicas along one axis communicate in different
+// groups along another: data x tensor parallel, HSDP. Their inputs are equal, so their results
+// and the state of their codecs must be equal bit for bit. CGX_TEST_SEED changes the random
+// programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,10 +35,10 @@ namespace {
 
 using Buffer = std::vector<uint8_t>;
 using Rows = std::vector<std::vector<uint32_t>>;
-/// Axes of a mesh, a bit each.
+/// A set of mesh axes, one bit each.
 using Axes = uint32_t;
 
-/// Ranks in row-major order, as JAX numbers devices.
+/// A mesh with ranks in row-major order, as JAX numbers devices.
 struct Mesh {
   std::vector<uint32_t> sizes;
 
@@ -49,14 +50,14 @@ struct Mesh {
       product *= axes >> axis & 1 ? sizes[axis] : 1;
     return product;
   }
-  /// `rank` with its coordinates along other axes set to 0.
+  /// Returns `rank` with its coordinates along other axes set to 0.
   uint32_t project(uint32_t rank, Axes axes) const {
     uint32_t projected = 0, stride = 1;
     for (size_t axis = sizes.size(); axis-- > 0; stride *= sizes[axis], rank /= sizes[axis])
       projected += axes >> axis & 1 ? rank % sizes[axis] * stride : 0;
     return projected;
   }
-  /// The groups of a collective along these axes.
+  /// Returns the groups of a collective along these axes.
   Rows groups(Axes axes) const {
     Rows rows;
     for (uint32_t first = 0; first < ranks(); ++first)
@@ -75,7 +76,7 @@ void PrintTo(const Mesh &mesh, std::ostream *out) {
     *out << (axis ? "x" : "") << mesh.sizes[axis];
 }
 
-/// How an all-reduce is called.
+/// The function that runs an all-reduce.
 enum class Form { Run, Start, Explicit };
 
 struct Stage {
@@ -83,18 +84,18 @@ struct Stage {
   Axes axes = 0;
   OperandSpec operand = {};
   Json more = Json::object();
-  const char *feedback = nullptr; ///< how residuals are kept, if they are
+  const char *feedback = nullptr; ///< the type of residuals, if there are any
   Form form = Form::Run;
 };
 
-/// Collectives of which each takes the result of the one before.
+/// A chain of collectives, each of which takes the result of the one before.
 struct Chain {
   std::vector<Stage> stages;
-  Axes varying;     ///< the input differs along these axes only,
-  Axes stillVaries; ///< and so does the result along these
+  Axes varying;     ///< the only axes along which the input differs
+  Axes stillVaries; ///< the only axes along which the result differs
 };
 
-/// What each rank ends with: results, and what codecs remember.
+/// The results of each rank, and the state of its codecs.
 using Results = std::vector<std::vector<Buffer>>;
 
 class Program {
@@ -114,7 +115,7 @@ public:
     return manifestText(mesh.ranks(), list);
   }
 
-  /// Three steps of one rank, every chain twice in each, from `seed`.
+  /// Runs three steps of one rank, with every chain twice in each, from `seed`.
   void run(cgx_context *context, uint32_t rank, uint64_t seed, std::vector<Buffer> &results) const {
     for (uint64_t step = 0; step < 3; ++step) {
       ASSERT_EQ(cgx_context_begin_step(context, step), CGX_OK) << cgx_last_error();
@@ -130,7 +131,7 @@ public:
     addState(context, results);
   }
 
-  /// Expects replicas to have ended with the same.
+  /// Expects equal results on replicas.
   void compare(const Results &results) const {
     const size_t runs = 3 * 2 * chains.size();
     for (uint32_t rank = 0; rank < mesh.ranks(); ++rank) {
@@ -142,7 +143,7 @@ public:
             << "rank " << rank << " and its replica " << replica << " differ after run " << i << ": "
             << describe(chain);
       }
-      // What is remembered differs along whatever axis anything varies.
+      // The codec state may differ along every axis along which a value differs.
       Axes varying = 0;
       for (const Chain &chain : chains)
         for (Axes varied = chain.varying; const Stage &stage : chain.stages)
@@ -176,7 +177,7 @@ private:
     const OperandSpec &first = chain.stages[0].operand;
     Buffer data = toElements(first.type, makeFloats(Shape::gradient, first.elements(), random));
     for (const Stage &stage : chain.stages) {
-      // What an optimizer keeps is replicated as the parameters are: equal everywhere.
+      // The optimizer's tensors are replicated like the parameters, so they are equal everywhere.
       std::vector<std::vector<float>> lent;
       lend(context, id, stage.operand, lent);
       Buffer result(resultElements(stage) * cgx_element_bytes(stage.operand.type), uint8_t(0xcd));
@@ -264,19 +265,19 @@ void expectEqualReplicas(const Mesh &mesh, const std::vector<Chain> &chains) {
 
 const std::vector<Mesh> meshes = {{{2, 2}}, {{2, 3}}, {{3, 2}}, {{2, 2, 2}}};
 
-/// Random chains over one mesh.
+/// A generator of random chains over one mesh.
 class Draw {
 public:
   Draw(const Mesh &mesh, uint64_t seed) : mesh(mesh), random(seed) {}
 
   uint32_t below(size_t end) { return uint32_t(random() % end); }
-  /// Some axes out of these, at least one.
+  /// Returns a random subset of these axes, with at least one.
   Axes someOf(Axes axes) {
     for (;;)
       if (Axes drawn = axes & uint32_t(random()))
         return drawn;
   }
-  /// At least one axis, and not all.
+  /// Returns at least one axis, and not all.
   Axes someAxes() {
     for (;;)
       if (Axes drawn = someOf(mesh.all()); drawn != mesh.all())
@@ -285,7 +286,7 @@ public:
 
   OperandSpec operand(uint32_t family) {
     constexpr cgx_element_type types[] = {CGX_F32, CGX_F16, CGX_BF16};
-    // Divided by any number of ranks of a mesh here.
+    // The size is divisible by the number of ranks of every mesh here.
     OperandSpec made{.type = types[below(3)], .shape = {24, std::vector<uint64_t>{1, 35, 300}[below(3)]}};
     if (family == CGX_CODEC_LOWRANK) {
       made.shape[1] = 35;
@@ -306,7 +307,7 @@ public:
     return std::vector<const char *>{nullptr, nullptr, "f32", "bf16", "int8"}[below(5)];
   }
 
-  /// Along some axes, of data that is the same along some of the others.
+  /// Returns an all-reduce along some axes, of data that is equal along some of the others.
   Chain allReduce(uint32_t family) {
     Stage stage{.kind = "all_reduce", .axes = someAxes(), .operand = operand(family), .feedback = feedback()};
     stage.more["reduction"] = below(2) ? "mean" : "sum";
@@ -360,7 +361,7 @@ private:
     return {.stages = {stage}, .varying = varying, .stillVaries = isSame ? varying & ~stage.axes : varying};
   }
 
-  /// The same permutation of positions, whole or in part, in every group.
+  /// Returns one permutation of positions, complete or partial, for every group.
   Json pairs(Axes axes) {
     std::vector<uint32_t> targets(mesh.along(axes));
     std::iota(targets.begin(), targets.end(), 0u);
@@ -393,12 +394,12 @@ TEST_P(ReplicaTest, StayEqualAfterEveryOtherCollective) {
   std::vector<Chain> chains;
   for (uint32_t family = 0; family < CGX_CODEC_FAMILY_COUNT; ++family)
     for (int repetition = 0; repetition < 8; ++repetition)
-      if (family != CGX_CODEC_LOWRANK && family != CGX_CODEC_GCOMP) // which only an all-reduce has
+      if (family != CGX_CODEC_LOWRANK && family != CGX_CODEC_GCOMP) // only an all-reduce takes these codecs
         chains.push_back(draw.other(family));
   expectEqualReplicas(GetParam(), chains);
 }
 
-// pmean over one axis, then over another: the second one's groups all have the same data.
+// pmean runs over one axis, then over another, where all groups have equal data.
 TEST_P(ReplicaTest, StayEqualAfterNestedMeans) {
   const Mesh &mesh = GetParam();
   Draw draw(mesh, testSeed() + 2);
@@ -418,7 +419,7 @@ TEST_P(ReplicaTest, StayEqualAfterNestedMeans) {
   expectEqualReplicas(mesh, chains);
 }
 
-// HSDP: psum_scatter along the first axis, psum along the others, all_gather along the first.
+// For HSDP, psum_scatter runs along the first axis, psum along the others, and all_gather along the first.
 TEST_P(ReplicaTest, StayEqualAfterScatterSumAndGather) {
   const Mesh &mesh = GetParam();
   Draw draw(mesh, testSeed() + 3);

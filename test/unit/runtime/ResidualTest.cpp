@@ -1,4 +1,4 @@
-//===-- ResidualTest.cpp - How residuals are kept ----------------*- C++ -*-===//
+//===-- ResidualTest.cpp - Storage of residuals -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,7 +28,8 @@ struct Kept {
 
 class ResidualTest : public testing::TestWithParam<Kept> {};
 
-// Pieces of any place and length, as collectives cut tensors: what was stored last is what is there.
+// Segments have any position and length, as when collectives split tensors; each read returns what was stored
+// last.
 TEST_P(ResidualTest, KeepsPiecesOfAnyPlaceAndLength) {
   std::mt19937_64 random(7);
   std::normal_distribution<float> normal;
@@ -46,7 +47,7 @@ TEST_P(ResidualTest, KeepsPiecesOfAnyPlaceAndLength) {
       residual.load(begin, got);
       for (uint64_t i = 0; i < elements; ++i)
         ASSERT_NEAR(got[i], expected[i], GetParam().relative * 6.0f) << "element " << i;
-      expected = got; // or the rounding of a block that is stored again would add up
+      expected = got; // otherwise the rounding of blocks that are stored again would add up
     }
   }
 }

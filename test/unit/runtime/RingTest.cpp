@@ -1,4 +1,4 @@
-//===-- RingTest.cpp - What a rank reads of memory that another wrote ------===//
+//===-- RingTest.cpp - Reading memory that another rank wrote -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Faults that the fuzz target of segments found: numbers in shared memory that nobody should have written.
+// These faults were found by the fuzz target of segments: values in shared memory that no correct
+// rank writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ namespace {
 constexpr uint32_t kRanks = 2;
 constexpr uint64_t kRingBytes = 4096;
 
-/// Both ranks of a segment are there, whatever it says.
+/// A membership in which both ranks of a segment are always present.
 class Everyone final : public Membership {
 public:
   explicit Everyone(Segment segment) : held(segment) {}
@@ -35,7 +36,7 @@ private:
   Segment held;
 };
 
-/// What RingTransport writes in front of each message.
+/// The header of each message, as RingTransport writes it.
 struct MessageHeader {
   uint32_t magic = 0x4d584743, reserved = 0;
   Tag tag;
@@ -71,7 +72,7 @@ protected:
   RingWriter told;
 };
 
-// Who is not told that there is something new is not woken: each end says whether there is.
+// A rank that is not notified is not woken, so each end reports if there is something new.
 TEST_F(RingTest, NothingIsShownOrGivenBackTwice) {
   RingReader reader(segment.ringControl(1, 0), segment.ringData(1, 0), kRingBytes);
   std::array<std::byte, 8> bytes{};
@@ -116,7 +117,7 @@ TEST_F(RingTest, AMessageThatComesEarlyIsWholeWhenItIsAskedFor) {
   tell(std::span(sent).first(1));
   ASSERT_TRUE(progress().ok());
   EXPECT_TRUE(wanted.done);
-  // In two pieces, as nobody knew when it came.
+  // The message arrives in two parts, because its receive was posted after it came.
   Incoming asked{.peer = 1,
                  .tag = early.tag,
                  .pieces = {std::span(received).first(33), std::span(received).subspan(33)}};
@@ -125,7 +126,7 @@ TEST_F(RingTest, AMessageThatComesEarlyIsWholeWhenItIsAskedFor) {
   EXPECT_EQ(received, sent);
 }
 
-// The header of the message before is not taken for another one's, again and again.
+// The header of the previous message must not be taken for a new one.
 TEST_F(RingTest, APositionThatCannotBeIsDamage) {
   std::vector<std::byte> bytes(100);
   Incoming wanted{.peer = 1, .tag = {.step = 1, .collective = 2}, .pieces = {std::span(bytes)}};
@@ -137,7 +138,7 @@ TEST_F(RingTest, APositionThatCannotBeIsDamage) {
   EXPECT_EQ(progress().message(), "the ring from rank 1 is damaged");
 }
 
-// A rank that was stopped while it took its place.
+// This test simulates a rank that was stopped while it joined.
 TEST_F(RingTest, ARankThatStopsWhileItJoinsIsNamed) {
   const TransportConfig config{.job = "job", .rank = 0, .ranks = kRanks};
   ASSERT_TRUE(takePlace(segment, config, [] { FAIL() << "one of two is not the last"; }).ok());
@@ -147,7 +148,7 @@ TEST_F(RingTest, ARankThatStopsWhileItJoinsIsNamed) {
   EXPECT_NE(status.message().find("rank 1 did not join"), std::string::npos) << status.message();
 }
 
-// Who is killed as the last leaves no name behind that nobody takes away.
+// The last rank to join may be killed, and must not leave the name behind.
 TEST_F(RingTest, TheNameOfAJobIsGoneBeforeAllAreThere) {
   uint32_t calls = 0;
   for (uint32_t rank = 0; rank < kRanks; ++rank)

@@ -1,4 +1,4 @@
-//===-- ScheduleTest.cpp - Who sends and holds what, for all rank counts -*- C++ -*-===//
+//===-- ScheduleTest.cpp - Schedules for all rank counts --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -62,7 +62,7 @@ TEST(Schedule, EveryRowOfTheTableHasANumberANameAndASummaryOfItsOwn) {
   EXPECT_STREQ(cgx_algorithm_name(CGX_ALGORITHM_COUNT), "");
 }
 
-/// Everything that a group can do, and the stages of hierarchical all-reduces.
+/// A collective of a group, or a stage of a hierarchical all-reduce.
 struct Case {
   std::string name;
   cgx_pattern pattern;
@@ -109,7 +109,7 @@ Transfers setOf(const std::vector<Transfer> &transfers) {
   return set;
 }
 
-/// All positions' steps of a phase.
+/// Returns the steps of all positions in a phase.
 const std::vector<Step> &stepsOf(const Schedule &schedule, uint32_t phase) {
   return phase == 0 ? schedule.contributions : schedule.results;
 }
@@ -147,10 +147,10 @@ TEST(Schedule, WhatIsSentIsReceived) {
     }
 }
 
-/// Whose contributions are in what a position has of a chunk.
+/// The positions whose contributions are in a position's copy of a chunk, by chunk.
 using Contents = std::map<uint32_t, std::multiset<uint32_t>>;
 
-/// Runs the contributions of a pattern: what a position has of each chunk in the end.
+/// Runs the contributions of a pattern, and returns what each position has of each chunk in the end.
 std::vector<Contents> contentsOf(const cgx_pattern &pattern) {
   std::vector<Contents> has(pattern.ranks);
   for (uint32_t position = 0; position < pattern.ranks; ++position)
@@ -209,7 +209,7 @@ TEST(Schedule, EverybodyGetsEachResultOnceAndOnlyFromOneThatHasIt) {
         const std::vector<std::set<uint32_t>> before = has;
         for (const Schedule &schedule : schedules)
           forEachChunk(schedule.results[step].receives, [&](const Transfer &transfer, uint32_t chunk) {
-            if (!chunks.contains(chunk)) // others have no elements
+            if (!chunks.contains(chunk)) // other chunks have no elements
               return;
             EXPECT_TRUE(before[transfer.from].contains(chunk));
             EXPECT_TRUE(has[transfer.to].insert(chunk).second) << "chunk " << chunk << " for " << transfer.to;
@@ -220,8 +220,8 @@ TEST(Schedule, EverybodyGetsEachResultOnceAndOnlyFromOneThatHasIt) {
     }
 }
 
-// Each host adds up its own ranks, each chunk's owners add up the hosts, and each host hands out what its
-// owners have.
+// Each host adds up its own ranks, the owners of each chunk add up the hosts, and each host distributes its
+// owners' results.
 TEST(Schedule, HierarchicalAllReducesBringEveryContributionToEverybodyOnce) {
   for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
     for (uint32_t local = 1; local <= ranks; ++local)
@@ -237,7 +237,7 @@ TEST(Schedule, HierarchicalAllReducesBringEveryContributionToEverybodyOnce) {
           EXPECT_EQ(host.ranks[host.position], position);
           EXPECT_EQ(owners.ranks[owners.position], position);
           EXPECT_EQ(groupOfStage(group, schedule, 2).ranks, host.ranks);
-          // The hosts of all owners of a chunk are all ranks, each once.
+          // The hosts of all owners of a chunk contain all ranks, each once.
           std::multiset<uint32_t> reached;
           for (uint32_t owner : owners.ranks)
             for (uint32_t rank : groupOfStage(groupOfAll(ranks, owner), schedule, 0).ranks)
@@ -278,7 +278,7 @@ TEST(Schedule, PartsCoverTheTensor) {
         }
 }
 
-// Said in another way than by counting.
+// The expected bytes come from a formula, not from counting steps.
 TEST(Schedule, WireBytesOfCollectivesOfOneExchangeAreThoseOfTheirPayloads) {
   for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
     for (uint64_t slice : kSizes)
@@ -329,7 +329,7 @@ TEST(Schedule, WireBytesOfAllRanksAreWhatAllReceive) {
         uint64_t sent = 0;
         for (uint32_t position = 0; position < ranks; ++position)
           sent += cgx_all_reduce_wire_bytes(&codec, CGX_F32, elements, ranks, position);
-        // Each chunk's payload travels from N - 1 ranks to its owner, and back to N - 1.
+        // Each chunk's payload is sent from N - 1 ranks to its owner, and back to N - 1.
         EXPECT_EQ(sent, 2 * (ranks - 1) * chunks.payloadBegins().back());
       }
 }
@@ -389,8 +389,7 @@ TEST(Schedule, OneShotSendsAWholePayloadToEachOther) {
       }
 }
 
-// Where nobody has measured the link, a second message is saved for few bytes only: 6 KiB take 0.5 ms at 100
-// Mbit.
+// Without a measured link, a second message is avoided only for few bytes: 6 KiB take 0.5 ms at 100 Mbit.
 TEST(Schedule, ShortOperandsAreForOneShot) {
   EXPECT_FALSE(cgx_is_for_one_shot(1, 4));
   EXPECT_TRUE(cgx_is_for_one_shot(2, 32 * 1024));
@@ -422,7 +421,7 @@ TEST(Schedule, HostsOfOneAndOneHostOfAllAreNoHierarchy) {
       }
 }
 
-// So that error feedback has one loss of each element to remember, and none is forgotten.
+// Error feedback then has one error per element to keep, and loses none.
 TEST(Schedule, EachElementOfTheResultIsEncodedOnce) {
   constexpr uint64_t elements = 1000;
   for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
@@ -452,11 +451,12 @@ TEST(Schedule, PlacesInAPermutationAreThoseOfItsRings) {
   const auto place = [](const std::vector<cgx_pair> &pairs, uint32_t rank) {
     return placeInPermutation(pairs, rank);
   };
-  // Two rings of a mesh, in the order of JAX, and of who lists pairs by their source.
+  // The pairs are two rings of a mesh, in JAX's order, and in the order of their sources.
   EXPECT_EQ(place({{0, 2}, {2, 4}, {4, 0}, {1, 3}, {3, 5}, {5, 1}}, 4), 2u);
   for (uint32_t rank = 0; rank < 6; ++rank)
     EXPECT_EQ(place({{0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 0}, {5, 1}}, rank), rank / 2);
-  // A chain, whose last rank sends nothing, from any place in it; a rank that sends to itself.
+  // The pairs are a chain whose last rank sends nothing, listed from any place in it, and a rank that sends
+  // to itself.
   EXPECT_EQ(place({{7, 3}, {3, 5}, {0, 0}}, 7), 0u);
   EXPECT_EQ(place({{7, 3}, {3, 5}, {0, 0}}, 3), 1u);
   EXPECT_EQ(place({{7, 3}, {3, 5}, {0, 0}}, 5), 0u);

@@ -1,4 +1,4 @@
-//===-- SegmentSafetyTest.cpp - Shared memory that others got at first ---===//
+//===-- SegmentSafetyTest.cpp - Shared memory that others created first ---===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The name of a job's segment can be guessed, and /dev/shm is for all users: what lies there under that name
-// is joined only if it is this user's alone, and what its header says is checked before it is used.
+// The name of a job's segment can be guessed, and /dev/shm is open to all users. So a rank joins
+// an object of that name only if it belongs to its user, and checks the header before using it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,12 +44,12 @@ cgx_status join(const std::string &job, uint32_t rank, uint32_t ranks, uint32_t 
   return spec.create(context);
 }
 
-/// An object of that job which is there before any rank.
+/// An object with that job's name that exists before any rank.
 class Object {
 public:
   Object(const std::string &job, mode_t mode) : name(objectName(job)) {
     descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, mode);
-    EXPECT_EQ(fchmod(descriptor, mode), 0); // whatever the umask is
+    EXPECT_EQ(fchmod(descriptor, mode), 0); // independent of the umask
   }
   ~Object() {
     close(descriptor);
@@ -89,7 +89,7 @@ TEST(SegmentSafety, AnObjectOfAnotherUserIsNotJoined) {
       << cgx_last_error();
 }
 
-// Another rank may find the object before the one that makes it has set its mode.
+// Another rank may find the object before its creator has set its mode.
 TEST(SegmentSafety, NoMaskKeepsOutRanksOfItsUser) {
   for (const mode_t mask : {0777, 0377, 0077, 0}) {
     SCOPED_TRACE(mask);
@@ -117,14 +117,15 @@ TEST(SegmentSafety, WhatItsUserMayNotOpenIsNotSaidToBeAnotherUsers) {
   });
 }
 
-/// What a rank of user 65534 is told in a /dev/shm that is mounted so, for it alone.
+/// The result of a rank of user 65534 in a /dev/shm that is mounted with these options, only for this
+/// process.
 struct Told {
   int32_t status = CGX_OK;
-  bool isEmpty = false; ///< the folder, afterwards
+  bool isEmpty = false; ///< the folder is empty afterwards
   char text[1024] = "";
 };
 
-/// Nothing where no such folder can be made.
+/// Joins in such a folder. Returns nothing where it cannot be mounted.
 std::optional<Told> joinIn(const char *mounted) {
   const std::string job = uniqueJob();
   int ends[2];
@@ -202,7 +203,8 @@ pid_t startRank(const std::string &job, uint32_t rank) {
   return child;
 }
 
-// Bytes of the header change while ranks wait for the last one. Whatever they say, ranks end by themselves.
+// Bytes of the header change while ranks wait for the last one. Whatever values they get, the ranks end by
+// themselves.
 TEST(SegmentSafety, DamagedHeadersAreErrors) {
   std::mt19937_64 random(11);
   for (int trial = 0; trial < 24; ++trial) {
@@ -221,8 +223,8 @@ TEST(SegmentSafety, DamagedHeadersAreErrors) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20)); // both have joined
     auto *bytes = static_cast<uint8_t *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, object, 0));
     ASSERT_NE(bytes, MAP_FAILED);
-    // Magic, layout, ABI, ranks, ring bytes, total bytes: the first 40 bytes; sometimes what lies behind,
-    // too.
+    // The first 40 bytes are magic, layout, ABI, ranks, ring bytes and total bytes; sometimes the bytes after
+    // them change too.
     for (uint64_t i = 0; i <= random() % 4; ++i)
       bytes[random() % (trial % 3 == 0 ? 4096 : 40)] = uint8_t(random() % 2 ? random() : 0xff);
     ranks.push_back(startRank(job, 2));
@@ -233,7 +235,7 @@ TEST(SegmentSafety, DamagedHeadersAreErrors) {
     }
     munmap(bytes, 4096);
     close(object);
-    shm_unlink(name.c_str()); // who finds it damaged leaves it alone
+    shm_unlink(name.c_str()); // a rank that finds it damaged leaves it alone
   }
 }
 

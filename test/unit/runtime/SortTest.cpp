@@ -22,7 +22,7 @@
 namespace cgx::test {
 namespace {
 
-/// Elements of a type, with many that are equal and all that are special.
+/// Returns elements of a type, with many equal ones and all special values.
 template <typename T> std::vector<T> elements(size_t count) {
   std::mt19937 random(7);
   std::vector<T> result(count);
@@ -50,7 +50,7 @@ template <typename T> bool isBefore(cgx_sort_kind kind, T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
     if (kind == CGX_SORT_NUMBERS)
       return std::isnan(y) ? !std::isnan(x) : x < y;
-    auto rank = [](T x) { // of what x < y does not tell apart
+    auto rank = [](T x) { // orders elements that x < y does not tell apart
       return std::isnan(x) ? (std::signbit(x) ? -2 : 2) : x == 0 ? (std::signbit(x) ? 0 : 1) : 0;
     };
     if (std::isnan(x) || std::isnan(y))

@@ -1,4 +1,4 @@
-//===-- StartTest.cpp - Collectives beside the step --------------*- C++ -*-===//
+//===-- StartTest.cpp - Collectives that run during the step ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is started and waited for has the bits of what is run; and whatever a program does wrong with it, or
-// its peers do, ends in a message and not in a hang.
+// A collective that is started and waited for has the bits of one that is run. Whatever a program
+// or its peers do wrong with it gives an error and no hang.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +40,11 @@ struct Setting {
   uint64_t ringBytes;
 };
 
-/// Rows of operands: what every number of ranks up to 8 divides.
+/// The number of rows of operands, divisible by every number of ranks up to 8.
 constexpr uint64_t kRows = 840, kColumns = 7;
 
-/// One collective of each kind and algorithm, with codecs of all sorts; ids are neither dense nor in order.
+/// Returns one collective of each kind and algorithm, with codecs of all kinds. Ids have gaps and are not in
+/// order.
 std::vector<Json> collectives(uint32_t ranks) {
   OperandSpec exact{.shape = {kRows, kColumns}}, lossy{.shape = {kRows, kColumns}, .codec = quantize(4, 64)};
   auto all = everybody(ranks);
@@ -65,7 +66,7 @@ std::vector<Json> collectives(uint32_t ranks) {
   return list;
 }
 
-/// One operand of one collective, with its buffers.
+/// An operand of a collective, with its buffers.
 struct Operand {
   uint32_t id, number;
   Tensor input, output;
@@ -85,7 +86,7 @@ std::vector<Operand> operandsOf(const std::vector<Json> &list, uint32_t ranks) {
   return operands;
 }
 
-/// How a program communicates.
+/// The functions by which a program communicates.
 enum class Form { Run, StartAll, Mixed };
 
 class StartTest : public testing::TestWithParam<Setting> {
@@ -108,7 +109,7 @@ protected:
             .ringBytes = GetParam().ringBytes};
   }
 
-  /// Everything that three steps of `form` write, of one rank.
+  /// Runs three steps of one rank in `form` and returns everything that they write.
   Tensor run(cgx_context *context, uint32_t rank, Form form) const {
     std::vector<Json> list = collectives(GetParam().ranks);
     std::vector<Operand> operands = operandsOf(list, GetParam().ranks);
@@ -132,10 +133,10 @@ protected:
       for (size_t i = 0; i < list.size(); ++i) {
         uint32_t id = list[i]["id"];
         name(id);
-        // Every third of a mixed program queues behind what is in flight.
+        // Every third collective of a mixed program queues after those that were started.
         form == Form::Run || (form == Form::Mixed && i % 3 == 2) ? cgx_rt_run(at, id) : cgx_rt_start(at, id);
       }
-      // Not in the order of the starts.
+      // The waits are not in the order of the starts.
       for (size_t i = list.size(); i-- > 0;)
         if (form == Form::StartAll || (form == Form::Mixed && i % 3 != 2))
           cgx_rt_wait(at, list[i]["id"]);
@@ -163,7 +164,7 @@ TEST_P(StartTest, HasTheBitsOfRun) {
   });
 }
 
-// In a loop, one collective is started many times, between which the rank computes for a while.
+// In a loop, one collective is started many times, and the rank computes in between.
 TEST_P(StartTest, StartsManyTimes) {
   uint32_t ranks = GetParam().ranks;
   std::string job = uniqueJob();
@@ -196,7 +197,7 @@ TEST_P(StartTest, ExplicitFormQueuesBehindWhatIsInFlight) {
   std::vector<Json> list;
   for (uint32_t id : {0u, 1u, 2u})
     list.push_back(collectiveJson(id, "all_reduce", everybody(ranks), {operand}, {{"reduction", "sum"}}));
-  for (Json &collective : list) // the same random numbers
+  for (Json &collective : list) // equal random numbers
     collective["operands"][0]["layer_id"] = 5;
   std::string manifest = manifestText(ranks, list);
   forEachRank([&](uint32_t rank) {
@@ -222,13 +223,13 @@ TEST_P(StartTest, ExplicitFormQueuesBehindWhatIsInFlight) {
     cgx_rt_wait(at, 1);
     ASSERT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
     EXPECT_EQ(run, started);
-    if (ranks > 1) { // a group of one does not encode, but its explicit form does
+    if (ranks > 1) { // a group of one rank does not encode, but its explicit form does
       EXPECT_EQ(run, explicitly);
     }
   });
 }
 
-// Profiles, plans and counters do not mind who runs a collective.
+// Profiles, plans and counters do not depend on the thread that runs a collective.
 TEST_P(StartTest, ProfilesAndCounts) {
   uint32_t ranks = GetParam().ranks;
   std::string manifest = manifestText(ranks, collectives(ranks)), job = uniqueJob();
@@ -251,7 +252,7 @@ TEST_P(StartTest, ProfilesAndCounts) {
   });
 }
 
-/// Whether `inner` is in `outer`, up to the rounding of microseconds since 1970.
+/// Returns true if `inner` is within `outer`, up to the rounding of microseconds since 1970.
 bool isWithin(const Json &inner, const Json &outer) {
   auto end = [](const Json &event) { return double(event["ts"]) + double(event["dur"]); };
   return double(inner["ts"]) >= double(outer["ts"]) - 1 && end(inner) <= end(outer) + 1;
@@ -293,7 +294,7 @@ TEST_P(StartTest, TracesWhoDidWhatWhen) {
   });
 }
 
-/// What end_step says after `body` in a step of a job of one rank.
+/// Returns the message of end_step after `body`, in a step of a job of one rank.
 std::string messageAfter(const std::function<void(int64_t context, Tensor &tensor)> &body) {
   ContextPtr context;
   std::string job = uniqueJob();
@@ -334,7 +335,8 @@ TEST(StartErrors, NamesWhatTheProgramDidWrong) {
   EXPECT_TRUE(has(message, "did not start it")) << message;
 }
 
-/// How a rank leaves a job in which its peer never comes to the collective that it has started.
+/// The ways in which a rank leaves a job while the other rank never comes to the collective that it has
+/// started.
 enum class Exit { Abort, Destroy, UnknownCollective, EndStep };
 
 class StartExitTest : public testing::TestWithParam<Exit> {};
@@ -344,7 +346,7 @@ TEST_P(StartExitTest, LeavesWithoutWaitingForThePeer) {
   std::string manifest = manifestText(
       2, {collectiveJson(6, "all_reduce", everybody(2), {{.shape = {100000}}}, {{"reduction", "sum"}})});
   Events left;
-  std::latch haveMet(2); // whoever leaves earlier is gone for one that is still on its way
+  std::latch haveMet(2); // a rank that left earlier would be gone for one that is still joining
   runThreads(2, [&](uint32_t rank) {
     ContextPtr context;
     ContextSpec spec{.job = job, .rank = rank, .ranks = 2, .manifest = manifest, .timeoutMs = 120000};
@@ -353,7 +355,7 @@ TEST_P(StartExitTest, LeavesWithoutWaitingForThePeer) {
     ASSERT_TRUE(context);
     Tensor tensor(100000);
     ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
-    if (rank == 1) { // comes when the other is gone, and not before
+    if (rank == 1) { // comes only when the other is gone
       EXPECT_TRUE(left.await(1)) << "rank 0 waits for it";
       nameAndStart(address(context.get()), tensor);
       cgx_rt_wait(address(context.get()), 6);
@@ -387,7 +389,7 @@ TEST_P(StartExitTest, LeavesWithoutWaitingForThePeer) {
 INSTANTIATE_TEST_SUITE_P(Exits, StartExitTest,
                          testing::Values(Exit::Abort, Exit::Destroy, Exit::UnknownCollective, Exit::EndStep));
 
-// The peer dies while a collective is in flight and this rank computes: the wait says so.
+// The other rank dies while a collective runs and this rank computes; the wait reports it.
 TEST(StartFaults, DeathOfAPeerEndsTheWait) {
   std::string job = uniqueJob();
   std::string manifest = manifestText(
@@ -399,14 +401,14 @@ TEST(StartFaults, DeathOfAPeerEndsTheWait) {
         .transport = "shm", .job = job, .rank = rank, .ranks = 2, .manifest = manifest, .timeoutMs = 60000};
     ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
     if (rank == 1)
-      return; // leaves the job, as a rank that dies does
+      return; // leaves the job as a rank that dies
     Tensor large(100000), small(10);
     Clock::time_point begin = Clock::now();
     ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
     nameAndStart(address(context.get()), large);
     cgx_rt_operand(address(context.get()), 8, 0, address(small.data()), address(small.data()));
     cgx_rt_start(address(context.get()), 8);
-    // The second never ran; it waits for nothing, and the message is that of the first.
+    // The second collective never ran, so it waits for nothing and reports the first one's error.
     cgx_rt_wait(address(context.get()), 8);
     cgx_rt_wait(address(context.get()), 6);
     EXPECT_EQ(cgx_context_end_step(context.get()), CGX_PEER_DIED);

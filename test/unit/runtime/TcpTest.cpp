@@ -1,4 +1,4 @@
-//===-- TcpTest.cpp - Who is let into a job over TCP -------------*- C++ -*-===//
+//===-- TcpTest.cpp - Admission to a job over TCP ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -46,7 +46,7 @@ sockaddr_in loopback(uint16_t port) {
   return name;
 }
 
-/// Whether somebody listens at that port now.
+/// Returns true if a process listens at that port now.
 bool connectTo(int descriptor, uint16_t port) {
   const sockaddr_in name = loopback(port);
   return ::connect(descriptor, reinterpret_cast<const sockaddr *>(&name), sizeof name) == 0;
@@ -64,8 +64,8 @@ void awaitListener(uint16_t port) {
   FAIL() << "nobody came to listen at port " << port;
 }
 
-/// A port of the loopback that nobody listens at, and that nobody else on this machine is given: as long as
-/// it is bound, and may be bound once more by who asks for it.
+/// A port of the loopback at which nobody listens, and which no other process on this machine gets, because
+/// it is bound. A process that asks for this port can still bind it.
 class HeldPort {
 public:
   HeldPort() : holder(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -82,7 +82,7 @@ public:
   HeldPort &operator=(const HeldPort &) = delete;
 
   operator uint16_t() const { return number; }
-  /// Listens there itself.
+  /// Listens at the port itself.
   int listenHere() const {
     EXPECT_EQ(listen(holder, 5), 0);
     return holder;
@@ -111,7 +111,7 @@ protected:
 
   static Connected connect(const TransportConfig &config) { return connectTransport("tcp", config); }
 
-  /// Connects as every rank, each as `change` has it, and then sends a word around.
+  /// Connects as every rank, each with the configuration that `change` makes, and then sends a text around.
   std::vector<Status> run(uint32_t ranks, const std::function<void(TransportConfig &)> &change) {
     std::vector<Status> statuses(ranks);
     runThreads(ranks, [&](uint32_t rank) {
@@ -211,7 +211,7 @@ TEST_F(TcpTest, ARankWithAnotherSecretIsNamedByAll) {
   }
 }
 
-/// Answers the first that comes to the port as rank 0 of a job with another secret.
+/// Answers the first connection to the port as rank 0 of a job with another secret.
 void answerWithAnotherSecret(int listener, const std::string &job) {
   const int guest = accept(listener, nullptr, nullptr);
   tcp::Hello own;
@@ -226,11 +226,11 @@ void answerWithAnotherSecret(int listener, const std::string &job) {
   ASSERT_EQ(send(guest, greeting.outgoing().data(), greeting.outgoing().size(), MSG_NOSIGNAL),
             ssize_t(greeting.outgoing().size()));
   char byte;
-  (void)!recv(guest, &byte, 1, 0); // until it has hung up
+  (void)!recv(guest, &byte, 1, 0); // until the other end has closed
   close(guest);
 }
 
-// Whatever becomes of who gave it: refused or unanswered, the next hundred attempts tell less.
+// The answer is kept even if the next hundred attempts are refused or unanswered, because they say less.
 TEST_F(TcpTest, AnAnswerOutlivesWhatIsHeardLater) {
   for (const bool staysSilent : {false, true}) {
     SCOPED_TRACE(staysSilent ? "silence" : "refusal");
@@ -298,25 +298,25 @@ TEST_F(TcpTest, NonsenseOfARendezvousIsRefused) {
   EXPECT_TRUE(
       failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "cannot resolve 'no-such-host.invalid'"));
   own = config(0);
-  own.tcp.rendezvous = "192.0.2.1:29500"; // of nobody, by RFC 5737
+  own.tcp.rendezvous = "192.0.2.1:29500"; // belongs to nobody, by RFC 5737
   EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected an address of this host"));
 }
 
-// The others then wait for it in shared memory, where nobody knows that it ever was.
+// The others then wait for it in shared memory, which does not show that it ever existed.
 TEST_F(TcpTest, ARankThatDiesBeforeItJoinsTheSharedMemoryIsNamedByAll) {
   runProcesses(4, [&](uint32_t rank) {
     Connected transport = connectTransport(rank == 2 ? "tcp" : "shm+tcp", config(rank, 4));
     if (rank == 2) {
       ASSERT_TRUE(transport.ok()) << transport.status().message();
       EXPECT_TRUE(findLocalRanks(**transport, 15000ms).ok());
-      _exit(HasFailure()); // no farewell
+      _exit(HasFailure()); // without a goodbye
     }
     EXPECT_TRUE(failsWith(transport.status(), CGX_PEER_DIED, "rank 2 died"));
   });
   EXPECT_EQ(leftovers(job), "");
 }
 
-/// A port of its own whose first connection reaches another port, until it is held.
+/// A port of its own whose first connection is forwarded to another port, until it is held back.
 class Forwarded {
 public:
   explicit Forwarded(uint16_t port) : listener(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -338,7 +338,7 @@ public:
 
   uint16_t port() const { return own; }
 
-  /// Waits until something was said and nothing more is; not for ever.
+  /// Waits, for a limited time, until something was sent and nothing more follows.
   void awaitSilence() {
     const auto end = std::chrono::steady_clock::now() + 30s;
     for (uint64_t before = 0; before == 0 || before != said; std::this_thread::sleep_for(300ms)) {
@@ -359,7 +359,7 @@ private:
     while (!held && poll(&waiting, 1, 10) == 0)
       ;
     if (held)
-      return; // nobody came
+      return; // no connection came
     ends = {accept(listener, nullptr, nullptr), socket(AF_INET, SOCK_STREAM, 0)};
     while (!held && !connectTo(ends[1], port))
       std::this_thread::sleep_for(10ms);
@@ -379,12 +379,12 @@ private:
   uint16_t own = 0;
   std::atomic<bool> held{false};
   std::atomic<uint64_t> said{0};
-  std::array<int, 2> ends{-1, -1}; ///< that of the guest, and that towards the other port
+  std::array<int, 2> ends{-1, -1}; ///< the guest's end, and the end towards the other port
   std::thread thread;
 };
 
-// It has greeted rank 0, and does not hear where all listen: the others wait for its answer, one another's
-// too, and nobody misses one of those.
+// The rank has sent its hello to rank 0, and does not receive the addresses of the others. They wait for its
+// answer, and also for one another's, but must blame only this rank.
 TEST_F(TcpTest, ARankThatFallsSilentWhileOthersConnectIsNamedByAll) {
   constexpr uint32_t ranks = 5, silent = 2;
   Forwarded between(port);
@@ -410,7 +410,7 @@ TEST_F(TcpTest, StrangersDoNotKeepRanksFromMeeting) {
       const int one = socket(AF_INET, SOCK_STREAM, 0);
       if (connectTo(one, port) && i % 2)
         (void)!::send(one, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL);
-      open.push_back(one); // and says nothing more
+      open.push_back(one); // and sends nothing more
       std::this_thread::sleep_for(2ms);
     }
     for (int one : open)
@@ -424,7 +424,7 @@ TEST_F(TcpTest, StrangersDoNotKeepRanksFromMeeting) {
   stranger.join();
 }
 
-/// Connections to a port whose ends say nothing.
+/// Connections to a port that send nothing.
 class Strangers {
 public:
   Strangers(uint16_t port, int count) {
@@ -443,9 +443,9 @@ private:
   std::vector<int> ends;
 };
 
-/// From here on this process may open `more` files than it has.
+/// Limits this process to `more` files beyond those that are open.
 void limitDescriptors(rlim_t more) {
-  const int next = dup(0); // the lowest that is free
+  const int next = dup(0); // the lowest free number
   close(next);
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -453,10 +453,11 @@ void limitDescriptors(rlim_t more) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-// They would keep all descriptors of rank 0 for as long as somebody may take to say who it is.
+// Strangers would otherwise use up all descriptors of rank 0 during the time that they have to identify
+// themselves.
 TEST_F(TcpTest, StrangersDoNotTakeTheLastDescriptors) {
   runProcesses(3, [&](uint32_t rank) {
-    if (rank == 2) { // no rank, but the strangers, who come first and stay
+    if (rank == 2) { // not a rank, but the strangers, who come first and stay
       const Strangers strangers(port, 200);
       std::this_thread::sleep_for(4s);
       return;
@@ -515,7 +516,7 @@ TEST_F(TcpTest, TlsNeedsItsFiles) {
 constexpr const char *kNeedsOpenssl =
     "certificates are made by the program openssl, which tools/setup installs";
 
-/// Certificates of an authority that signs for one job.
+/// An authority that signs certificates for one job.
 class Authority {
 public:
   explicit Authority(const std::string &name)
@@ -563,7 +564,7 @@ TEST_F(TcpTest, ACertificateOfAnotherAuthorityIsTurnedAway) {
   EXPECT_TRUE(failsWith(statuses[1], CGX_MISMATCH, "does not agree about TLS"));
 }
 
-/// Like that of a framework, within one process.
+/// A store like that of a framework, within one process.
 struct Store {
   std::mutex mutex;
   std::condition_variable changed;
@@ -677,7 +678,7 @@ TEST_F(TcpTest, AFileThatOthersMayWriteIsRefused) {
 }
 
 TEST_F(TcpTest, AnotherNumberOfStreamsIsAMismatchOnEveryRank) {
-  // As many connections are there with one stream as with two.
+  // The number of connections that come is equal for one stream and for two.
   for (uint32_t streams : {1, 2, 3})
     for (const Status &status :
          run(3, [&](TransportConfig &own) { own.tcp.streams = own.rank == 1 ? streams + 1 : streams; }))

@@ -1,4 +1,4 @@
-//===-- TransportTest.cpp - What every transport must do ---------*- C++ -*-===//
+//===-- TransportTest.cpp - Requirements of every transport -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -31,7 +31,7 @@ struct Setting {
   const char *transport;
   bool processes;
   uint64_t ringBytes;
-  uint32_t streams = 0; ///< of tcp
+  uint32_t streams = 0; ///< streams of tcp
   const char *tls = "";
 };
 
@@ -64,8 +64,8 @@ protected:
     EXPECT_EQ(leftovers(job), "");
   }
 
-  /// Runs body(transport) as every rank of a job that has come together. Ranks that are still joining those
-  /// of their host may hear that one of another host has `failure`.
+  /// Runs body(transport) as every rank of a connected job. With `failure`, ranks that are still connecting
+  /// to those of their host may see the failure of a rank on another host.
   void runJob(const std::function<void(Transport &)> &body, uint32_t ranks = kRanks,
               const std::string &failure = "") {
     asEveryRank(ranks, [&](uint32_t rank) {
@@ -77,8 +77,8 @@ protected:
     });
   }
 
-  /// As many bytes, or what goes through a small ring two hundred times: each time two ranks take turns,
-  /// which on one core is up to the system.
+  /// Returns `bytes`, but at most what passes through a small ring in two hundred turns: each turn needs a
+  /// change of threads, which can be slow on one core.
   static size_t atMostManyRings(size_t bytes) {
     const uint64_t ring = GetParam().ringBytes;
     return ring == 0 ? bytes : std::min<size_t>(bytes, 200 * ring + 7);
@@ -146,14 +146,14 @@ TEST_P(TransportTest, PiecesAreGatheredAndScattered) {
       2);
 }
 
-/// CGX_MPI_GPU says that an MPI takes it: here the memory of the host stands for it.
+/// CGX_MPI_GPU declares that MPI can read GPU memory; here host memory takes its place.
 TEST_P(TransportTest, MessagesInTheMemoryOfGpusArriveWhole) {
   runJob([](Transport &transport) {
     const size_t size = atMostManyRings(300007);
     const char *given = getenv("CGX_MPI_GPU");
     const bool isTaken = isUnderMpi() && given && given == std::string("1");
     for (uint32_t peer = 0; peer < kRanks; ++peer) {
-      // Inside of hosts, shared memory carries the messages.
+      // Shared memory carries the messages within hosts.
       if (peer != transport.rank() && GetParam().transport == std::string("mpi")) {
         EXPECT_EQ(transport.takesDeviceMemory(peer), isTaken);
       }
@@ -194,7 +194,7 @@ TEST_P(TransportTest, MessagesAreMatchedByTagNotByArrival) {
         MessageBatch sending(transport, 20000ms);
         for (uint32_t i = 0; i < count; ++i)
           sending.send(peer, tag(i, uint16_t(i % 3)), {sent[i]});
-        // One at a time, in another order: the others are set aside.
+        // The messages are received one at a time, in another order, so that the others are set aside.
         for (uint32_t j = 0; j < count; ++j) {
           uint32_t i = (j * 7 + 5) % count;
           MessageBatch receiving(transport, 20000ms);
@@ -220,7 +220,7 @@ TEST_P(TransportTest, EqualTagsKeepTheOrderOfPosting) {
         for (const Bytes &bytes : sent)
           sending.send(peer, tag(1), {bytes});
         sending.send(peer, tag(2), {last});
-        MessageBatch early(transport, 20000ms); // has the others set aside first
+        MessageBatch early(transport, 20000ms); // sets the other messages aside first
         early.receive(peer, tag(2), {lastReceived});
         ASSERT_TRUE(early.finish().ok());
         for (Bytes &bytes : received) {
@@ -251,7 +251,7 @@ TEST_P(TransportTest, EagerMessagesArriveInOrderOnEachLane) {
   runJob([](Transport &transport) {
     EagerSlots *eagerSlots = transport.eagerSlots();
     if (!eagerSlots)
-      return;                       // then nobody uses them
+      return;                       // nobody uses them then
     constexpr uint32_t count = 100; // more than there is memory for
     std::vector<uint32_t> others;
     for (uint32_t peer = 0; peer < kRanks; ++peer)
@@ -259,7 +259,7 @@ TEST_P(TransportTest, EagerMessagesArriveInOrderOnEachLane) {
         others.push_back(peer);
     uint64_t sent = 0;
     for (uint32_t i = 0; i < count; ++i) {
-      // On lane 0 to each an eager message of its own, on lane 1 one to all.
+      // Each rank gets an eager message of its own on lane 0, and all get one on lane 1.
       size_t size = i % 7 == 0 ? eagerSlots->capacity() : 1 + i * 37;
       for (uint32_t peer : others) {
         std::byte *memory = await(transport, 20000ms, [&] { return eagerSlots->reserve(0); });
@@ -296,7 +296,7 @@ TEST_P(TransportTest, ASleeperIsWokenByAnEagerMessageAndByItsRelease) {
         uint32_t peer = 1 - transport.rank(), sent = 0;
         if (transport.rank() == 0) {
           std::this_thread::sleep_for(30ms);
-          for (; eagerSlots->reserve(0); ++sent) // until all memory is on its way
+          for (; eagerSlots->reserve(0); ++sent) // until all memory is in use
             eagerSlots->send(0, tag(sent), 8, {&peer, 1});
           EXPECT_GT(sent, 1u);
           EXPECT_TRUE(await(transport, 20000ms, [&] { return eagerSlots->reserve(0); }));
@@ -339,7 +339,7 @@ TEST_P(TransportTest, AnotherLengthIsAMismatchOnBothSides) {
         MessageBatch exchange(transport, 20000ms);
         exchange.receive(peer, tag(1), {received});
         exchange.send(peer, tag(1), {sent});
-        // Rank 0 has all it wants, and may hear of rank 1's trouble or not.
+        // Rank 0 has everything that it needs, and may or may not see rank 1's failure.
         Status status = exchange.finish();
         EXPECT_TRUE(transport.rank() == 0 ||
                     failsWith(status, CGX_MISMATCH, "expected 200 bytes from rank 0"));
@@ -420,9 +420,9 @@ TEST_P(TransportTest, AFailureReachesAllRanksWithItsReason) {
     }
     Bytes received(10);
     MessageBatch exchange(transport, 20000ms);
-    exchange.receive(1 - transport.rank(), tag(1), {received}); // who never sends
+    exchange.receive(1 - transport.rank(), tag(1), {received}); // which is never sent
     EXPECT_TRUE(failsWith(exchange.finish(), CGX_BAD_PAYLOAD, reason));
-    MessageBatch later(transport, 20000ms); // the failure stays
+    MessageBatch later(transport, 20000ms); // the failure persists
     later.receive(1 - transport.rank(), tag(2), {received});
     EXPECT_TRUE(failsWith(later.finish(), CGX_BAD_PAYLOAD, "layer 'w' is broken"));
   };
@@ -438,7 +438,7 @@ TEST_P(TransportTest, ASilentRankIsNamedAfterTheTimeout) {
       EXPECT_TRUE(failsWith(transport.progress(moved), CGX_TIMEOUT, "rank 2 did not answer"));
       return;
     }
-    // Rank 0 waits for rank 1, which waits for rank 2: both must blame rank 2.
+    // Rank 0 waits for rank 1, which waits for rank 2, so both must blame rank 2.
     Bytes received(10);
     auto begin = Clock::now();
     MessageBatch exchange(transport, 1000ms);
@@ -450,8 +450,8 @@ TEST_P(TransportTest, ASilentRankIsNamedAfterTheTimeout) {
   });
 }
 
-/// A size for which there is no memory. Operator new of a sanitizer ends the process where that of others
-/// throws, so that with one it is a size that no vector has.
+/// A size for which there is no memory. Under a sanitizer, operator new ends the process where it would
+/// otherwise throw, so the size is then one that no vector has.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static constexpr uint64_t kTooManyBytes = uint64_t{1} << 63;
 #else
@@ -468,7 +468,7 @@ TEST_P(TransportTest, ASizeForWhichThereIsNoMemoryFailsTheGatherOnEveryRank) {
           EXPECT_TRUE(failsWith(gather(transport, 20000ms, 0, own).status(), CGX_RESOURCE_EXHAUSTED, words));
           return;
         }
-        // What a rank says that wants to hand over so much, or whose word was damaged.
+        // The size in a message from a rank that sends too much, or whose header is damaged.
         const uint64_t size = kTooManyBytes;
         Bytes never(10);
         MessageBatch exchange(transport, 20000ms);
@@ -491,7 +491,8 @@ TEST_P(TransportTest, RanksThatWaitForEachOtherSaySo) {
 }
 
 TEST_P(TransportTest, AMissingRankIsNamedAfterTheTimeout) {
-  timeout = 1000ms; // in which the other two find each other on a loaded machine, too, once both are there
+  // Long enough for the other two to find each other on a loaded machine once both are there.
+  timeout = 1000ms;
   Events areThere;
   asEveryRank(2, [&](uint32_t rank) {
     areThere.count();
@@ -507,7 +508,7 @@ TEST_P(TransportTest, AnotherNumberOfRanksIsAMismatchOnEveryRank) {
   });
 }
 
-/// Of ranks in one process, which sees two of them at once.
+/// Tests in which ranks of one process use two transports at once.
 class ThreadTransportTest : public TransportTest {};
 
 TEST_P(ThreadTransportTest, ARankThatIsThereTwiceIsRefused) {
@@ -592,7 +593,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, TransportTest, testing::ValuesIn(settings()),
                          [](const auto &info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Settings, ThreadTransportTest, testing::ValuesIn(settingsOfThreads()),
                          [](const auto &info) { return info.param.name; });
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ThreadTransportTest); // under mpirun
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ThreadTransportTest); // there are none under mpirun
 
 } // namespace
 } // namespace cgx::test

@@ -1,4 +1,4 @@
-//===-- Calibrate.cpp - Measure links and codecs ----------------*- C++ -*-===//
+//===-- Calibrate.cpp - Measuring links and codecs --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All ranks do the same at once, behind a barrier, and the slowest counts: links and cores are
-// measured as a collective finds them.
+// All ranks do the same work at once, after a barrier, and the slowest counts: links and cores
+// are measured under the conditions of a collective.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,16 +37,16 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// For so long cores are kept busy, to see how many there are: many turns of a scheduler.
+/// The time for which cores are kept busy to count them; it spans many time slices of the scheduler.
 constexpr double kBusySeconds = 0.1;
 
-/// Of the matrices that are multiplied: they fit into caches.
+/// The size of the matrices that are multiplied, which fit into caches.
 constexpr int64_t kSize = 256;
 
-/// Of a short all-reduce: each rank has some, and no link is busy for long.
+/// The elements of a short all-reduce: each rank has some, and no link is busy for long.
 constexpr uint64_t kShortElements = 1024;
 
-/// The collectives that are timed.
+/// The ids of the collectives that are timed.
 enum Id : int64_t {
   kBarrier,
   kShort,
@@ -98,7 +98,7 @@ public:
     double fan = time([&] { runCollective(kFan); });
     machine.model.link = link(kShort, kLong);
     machine.model.inside = options.local > 1 ? link(kShortInside, kLongInside) : machine.model.link;
-    // All ranks of a host used its link at once.
+    // All ranks of a host used its link at the same time.
     machine.model.link.bytes_per_second *= options.local;
     double others = std::max(1.0, double(options.ranks) - 2);
     for (cgx_link *link : {&machine.model.link, &machine.model.inside})
@@ -122,7 +122,8 @@ public:
   }
 
 private:
-  /// Latency and further messages, so that the model takes as long for short all-reduces as they took.
+  /// Fits the latency and the cost of further messages, so that the model gives the times that short
+  /// all-reduces took.
   void fitMessages(cgx_link &link) {
     link.latency_seconds = fitLatency(options.ranks, time([&] { runCollective(kShortTree); }));
     if (options.ranks > 2)
@@ -183,8 +184,8 @@ private:
 
   using Combine = std::function<double(double, double)>;
 
-  /// What all ranks measure at once, behind a barrier, and combine: the median of the repetitions. What
-  /// is combined rank 0 knows alone.
+  /// Runs `body` on all ranks at the same time, after a barrier, and combines their values. Returns the
+  /// median over the repetitions. Only rank 0 has the combined value.
   double measure(const std::function<double()> &body, Combine combine) {
     std::vector<double> values;
     for (uint32_t i = 0; i <= options.repetitions; ++i) {
@@ -192,7 +193,7 @@ private:
       runCollective(kBarrier);
       const double value = body();
       check(cgx_context_end_step(context.get()));
-      if (i > 0) // the first one warms up
+      if (i > 0) // the first repetition is a warm-up
         values.push_back(value);
     }
     values = overRanks(std::move(values), std::move(combine));
@@ -200,7 +201,7 @@ private:
     return values[values.size() / 2];
   }
 
-  /// Seconds of the slowest rank.
+  /// Returns the seconds of the slowest rank.
   double time(const std::function<void()> &body) {
     return measure(
         [&] {
@@ -211,8 +212,8 @@ private:
         [](double a, double b) { return std::max(a, b); });
   }
 
-  /// Seconds of a rank that computes while all do. What is shorter than a turn of the scheduler finds a core
-  /// of its own; over a step ranks share them.
+  /// Returns the seconds that a rank needs to compute while all ranks do. A computation that fits into one
+  /// time slice of the scheduler gets a core of its own; over a whole step, ranks share the cores.
   double compute(const std::function<void()> &body) {
     const double seconds = measure(
         [&] {
@@ -224,7 +225,7 @@ private:
     return seconds / std::min(coresPerRank, 1.0);
   }
 
-  /// That this rank gets while each rank would use two, on average over the ranks.
+  /// Returns the cores that a rank gets while each rank keeps two busy, on average over the ranks.
   double cores() {
     const auto share = [] {
       std::array<double, 2> seconds{};
@@ -236,7 +237,7 @@ private:
     return measure(share, std::plus<>()) / options.ranks;
   }
 
-  /// Seconds of a core that this thread gets within kBusySeconds.
+  /// Returns the CPU seconds that this thread gets within kBusySeconds.
   static double coreSeconds() {
     const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                      std::chrono::duration<double>(kBusySeconds));
@@ -246,14 +247,14 @@ private:
     return ownSeconds() - begin;
   }
 
-  /// Seconds of a core that this thread has had.
+  /// Returns the CPU seconds that this thread has used.
   static double ownSeconds() {
     timespec now{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
   }
 
-  /// Of matrix products that fit into caches.
+  /// Returns the speed of matrix products that fit into caches.
   double flops() {
     const double products = compute([&] { multiply(); });
     return 2.0 * kSize * kSize * kSize / products;
@@ -265,8 +266,8 @@ private:
                           kSize, kSize, /*batch=*/1, 0, 0, 0);
   }
 
-  /// Of the shorter of an all-reduce and of as much computing, how much goes by while the other does: 1 where
-  /// sending needs no core that computes, 0 where ranks had better do one after the other.
+  /// Returns how much of an all-reduce, or of equally long computing, is hidden while both run, relative to
+  /// the shorter one. It is 1 where sending needs no core that computes, and 0 where overlap gains nothing.
   double overlappedShare() {
     const auto handle = reinterpret_cast<int64_t>(context.get());
     const double traveling = time([&] { runCollective(kAll); });
@@ -287,7 +288,8 @@ private:
     return std::clamp((traveling + computing - both) / std::min(traveling, computing), 0.0, 1.0);
   }
 
-  /// Combines what all ranks measured, by repetition; what this rank measured on all but rank 0.
+  /// Combines the values of all ranks, repetition by repetition. On ranks other than 0, returns only their
+  /// own values.
   std::vector<double> overRanks(std::vector<double> values, Combine combine) {
     struct Combined {
       std::vector<double> values;
@@ -312,8 +314,8 @@ private:
             .bytes_per_second = double(options.bytes) / std::max(seconds - latency, 1e-9)};
   }
 
-  /// At which the model takes as long for an exact all-reduce as it took: where a transport lends memory,
-  /// such a one is much faster than messages of its length.
+  /// Returns the bandwidth at which the model gives the time that an uncompressed all-reduce took. Where a
+  /// transport lends memory, that is much faster than messages of the same length.
   double exactBandwidth(const cgx_machine &model) {
     double bytes = double(options.bytes), ranks = double(options.ranks);
     double seconds = time([&] { runCollective(kAll); });
@@ -342,7 +344,7 @@ private:
   std::vector<float> input, output;
   std::vector<float> left = std::vector<float>(kSize * kSize, 1), right = left, product = left;
   uint64_t step = 0;
-  double coresPerRank = 1; ///< on rank 0, which writes the file
+  double coresPerRank = 1; ///< cores per rank; only on rank 0, which writes the file
 };
 
 } // namespace

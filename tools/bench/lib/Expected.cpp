@@ -1,4 +1,4 @@
-//===-- Expected.cpp - What a collective must give --------------*- C++ -*-===//
+//===-- Expected.cpp - Expected results of a collective ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 
 namespace cgx::bench {
 
-/// A bijection of 64 bits that mixes all of them (the finalizer of splitmix64).
+/// Maps 64 bits to 64 bits one-to-one and mixes all of them (the finalizer of splitmix64).
 static uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -21,7 +21,8 @@ static uint64_t mix(uint64_t x) {
 }
 
 float inputOf(uint32_t rank, uint64_t i) {
-  // The sum of four uniform numbers of 16 bits, its mean and deviation brought to 0 and 1.
+  // The element is the sum of four uniform 16-bit numbers, shifted and scaled to mean 0 and standard
+  // deviation 1.
   const uint64_t bits = mix((uint64_t(rank) + 1) * 0x9e3779b97f4a7c15 + i);
   const auto sum = float((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
   return (sum - 131070.0f) / 37837.0f;
@@ -42,11 +43,11 @@ double Expected::busFactor() const {
   if (collective == "all_reduce")
     return 2 * (n - 1) / n;
   if (collective == "all_gather")
-    return n - 1; // a rank puts in a part only
+    return n - 1; // each rank contributes only a part
   return collective == "broadcast" ? 1 : (n - 1) / n;
 }
 
-/// Whether a sum may be this, added up in any order.
+/// Returns true if `result` can be the sum, added up in any order.
 static bool mayBeSum(float result, double sum, double magnitudes, uint32_t ranks) {
   constexpr double epsilon = 1.2e-7;
   return std::abs(double(result) - sum) <= epsilon * double(ranks) * magnitudes; // false for a NaN

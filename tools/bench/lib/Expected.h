@@ -1,4 +1,4 @@
-//===-- Expected.h - What a collective must give ----------------*- C++ -*-===//
+//===-- Expected.h - Expected results of a collective -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A benchmark that computes nonsense fast is worth nothing: each variant is run once
-// before it is timed, and its results are counted, as nccl-tests do.
+// Each variant is run once before it is timed, and its wrong results are counted, as nccl-tests
+// do: a fast benchmark of wrong results is worthless.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_BENCH_EXPECTED_H
@@ -19,30 +19,31 @@
 
 namespace cgx::bench {
 
-/// Element i that this rank puts in: bell-shaped roughly, as gradients are, and known to all ranks.
+/// Returns element i of a rank's input. The values are roughly bell-shaped, as gradients are, and every rank
+/// can compute them.
 float inputOf(uint32_t rank, uint64_t i);
 
-/// A collective as manifests call it, over `elements` that each rank puts in.
+/// The expected results of a collective, named as in manifests, with `elements` contributed by each rank.
 struct Expected {
   std::string collective;
   uint32_t ranks;
   uint64_t elements;
 
-  /// Elements that a rank has afterwards.
+  /// Returns the number of elements that a rank has afterwards.
   uint64_t results() const;
-  /// Whether all ranks have the same afterwards.
+  /// Returns true if all ranks have equal results.
   bool isReplicated() const;
-  /// Results of this rank that are further from the exact ones than the order of sums explains.
+  /// Counts this rank's results that are further from the exact ones than another order of the sums explains.
   uint64_t countWrong(uint32_t rank, std::span<const float> results) const;
-  /// Bytes that a link of a rank carries for a byte that the rank puts in, by the fastest algorithm there is
-  /// (the bus bandwidth of nccl-tests).
+  /// Returns the bytes that a rank's link carries per byte that the rank contributes, with the fastest known
+  /// algorithm. It is the factor of the bus bandwidth in nccl-tests.
   double busFactor() const;
 };
 
-/// Results that are not finite: what can be wrong with those of any codec.
+/// Counts the results that are NaN or infinite, which are wrong with any codec.
 uint64_t countNotFinite(std::span<const float> results);
 
-/// Equal for equal bits.
+/// Returns a digest that is equal for equal bits.
 uint64_t digestOf(std::span<const float> results);
 
 } // namespace cgx::bench

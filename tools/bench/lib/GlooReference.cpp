@@ -1,4 +1,4 @@
-//===-- GlooReference.cpp - The same collective by Gloo ---------*- C++ -*-===//
+//===-- GlooReference.cpp - A collective by Gloo ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Gloo over TCP, as PyTorch runs it on CPUs. Ranks find each other by MPI, which started them.
+// Runs Gloo over TCP, as PyTorch does on CPUs. Ranks find each other through MPI, which started
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +30,8 @@ namespace cgx::bench {
 
 namespace {
 
-/// What every rank sets, all ranks have: all set as often, before they get.
+/// A store in which every rank sees what the others have set. All ranks set the same number of keys before
+/// they read any.
 class MpiStore : public gloo::rendezvous::Store {
 public:
   void set(const std::string &key, const std::vector<char> &data) override {
@@ -63,8 +65,8 @@ private:
   std::map<std::string, std::vector<char>> entries;
 };
 
-/// The link to the other ranks: GLOO_SOCKET_IFNAME, as for PyTorch; on one host its own; else the host's
-/// name.
+/// Returns the link to the other ranks: that of GLOO_SOCKET_IFNAME, as for PyTorch; otherwise the loopback if
+/// all ranks are on one host, or the address of the host's name.
 gloo::transport::tcp::attr chooseLink() {
   gloo::transport::tcp::attr link;
   if (const char *name = std::getenv("GLOO_SOCKET_IFNAME")) {
@@ -93,7 +95,7 @@ public:
       return "gloo::allgather";
     if (collective == "broadcast")
       return "gloo::broadcast";
-    // A reduce-scatter is only in its older interface, which PyTorch does not use.
+    // gloo has reduce-scatter only in its older interface, which PyTorch does not use.
     return collective == "all_to_all" ? "gloo::alltoall" : "";
   }
 
@@ -110,7 +112,7 @@ public:
 
   void run(const std::string &collective, const float *input, float *output, uint64_t elements,
            uint32_t ranks) override {
-    auto *in = const_cast<float *>(input); // which it only reads
+    auto *in = const_cast<float *>(input); // gloo only reads it
     if (collective == "all_reduce") {
       gloo::AllreduceOptions options(context);
       options.setInput(in, elements);

@@ -1,4 +1,4 @@
-//===-- Launch.cpp - Start the ranks of a benchmark -------------*- C++ -*-===//
+//===-- Launch.cpp - Starting the ranks of a benchmark ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- LinkLatencies.cpp - What a message costs, from collectives --------===//
+//===-- LinkLatencies.cpp - Cost of a message, from collectives -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

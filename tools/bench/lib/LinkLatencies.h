@@ -1,4 +1,4 @@
-//===-- LinkLatencies.h - What a message costs, from collectives -*- C++ -*-===//
+//===-- LinkLatencies.h - Cost of a message, from collectives ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of an all-reduce that is too short to keep a link busy, messages are all that takes time. By a tree nobody
-// sends to two at once, and by scatter-reduce-allgather everybody sends to all: two times, two unknowns.
+// In an all-reduce that is too short to keep a link busy, only messages take time. With a tree no
+// rank sends to two at once, and with scatter-reduce-allgather every rank sends to all. These two
+// times determine the two unknowns.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_BENCH_LINKLATENCIES_H
@@ -17,12 +18,12 @@
 
 namespace cgx::bench {
 
-/// The latency of a message, with which the model of cgx/cost.h takes `treeSeconds` for a short all-reduce by
-/// a tree among `ranks`; more than 0, however short that was.
+/// Returns the latency of a message with which the model of cgx/cost.h gives `treeSeconds` for a short
+/// all-reduce by a tree among `ranks`. It is always more than 0.
 double fitLatency(uint32_t ranks, double treeSeconds);
 
-/// What a further message in flight adds, with which it takes `scatterSeconds` by scatter-reduce-allgather
-/// among `ranks`, 3 or more; at least a hundredth of the latency.
+/// Returns the cost of each further concurrent message with which the model gives `scatterSeconds` for
+/// scatter-reduce-allgather among 3 or more `ranks`. It is at least a hundredth of the latency.
 double fitFurtherMessage(uint32_t ranks, double latencySeconds, double scatterSeconds);
 
 } // namespace cgx::bench

@@ -1,4 +1,4 @@
-//===-- Machine.h - What was measured of a machine --------------*- C++ -*-===//
+//===-- Machine.h - Measurements of a machine -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,10 +16,10 @@
 
 namespace cgx::bench {
 
-/// The codec as machine files name it.
+/// Returns the codec under the name that machine files use.
 formats::Codec namedCodec(const cgx_codec &codec);
 
-/// Throws Error.
+/// Loads a machine file. Throws Error.
 formats::Machine loadMachine(const std::string &path);
 
 struct CalibrateOptions {
@@ -27,13 +27,13 @@ struct CalibrateOptions {
   uint32_t rank = 0, ranks = 2;
   uint32_t local = 1; ///< consecutive ranks on one host
   std::vector<cgx_codec> codecs;
-  uint64_t bytes = 8 << 20; ///< of a long message
+  uint64_t bytes = 8 << 20; ///< the size of a long message
   uint32_t repetitions = 9;
 };
-/// Measures one rank's share of the machine; the machine comes back on rank 0. Throws Error.
+/// Measures one rank's share of the machine, and returns the machine on rank 0. Throws Error.
 formats::Machine calibrate(const CalibrateOptions &options);
 
-/// The codecs that are measured when none is asked for.
+/// Returns the codecs that are measured when none is given.
 std::vector<cgx_codec> commonCodecs();
 
 } // namespace cgx::bench

@@ -1,4 +1,4 @@
-//===-- MpiReference.cpp - The same collective by MPI -----------*- C++ -*-===//
+//===-- MpiReference.cpp - A collective by MPI ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -54,7 +54,7 @@ public:
     } else if (collective == "broadcast") {
       int rank = 0;
       MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-      if (rank == 0) // ours leaves the input alone as well
+      if (rank == 0) // ours does not change the input either
         std::memcpy(output, input, elements * sizeof(float));
       code = MPI_Bcast(output, count, MPI_FLOAT, 0, MPI_COMM_WORLD);
     } else {

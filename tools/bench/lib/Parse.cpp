@@ -1,4 +1,4 @@
-//===-- Parse.cpp - Codecs and sizes as people type them --------*- C++ -*-===//
+//===-- Parse.cpp - Parsing codecs and sizes --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,7 +22,7 @@ Variant parseCodec(const std::string &text) {
   Variant variant;
   const Json label = readCodecLabel(text);
   try {
-    cgx::formats::parseCodec(label); // names that no codec has
+    cgx::formats::parseCodec(label); // throws for a name that is no codec's
   } catch (const cgx::formats::Error &error) {
     throw Error("--codec '" + text + "': " + error.what());
   }

@@ -1,4 +1,4 @@
-//===-- Placement.cpp - Where this machine has put its cores ----*- C++ -*-===//
+//===-- Placement.cpp - Distance of this machine's cores --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Virtual cores may be siblings of one core, neighbours, or far apart, and may move:
-// times of a megabyte differ by a factor of four between these. A flag that two
-// spinning threads pass to each other tells: about 0.1 us, 0.2 us, 0.4 us.
+// Virtual cores may be siblings of one core, neighbors, or far apart, and may move; times for a
+// megabyte differ by a factor of four between these cases. A flag that two spinning threads pass
+// to each other tells them apart: it takes about 0.1 us, 0.2 us or 0.4 us.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ double spinRoundTrip() {
         int spins = 0;
         while (ball.load(std::memory_order_acquire) % 2 != parity)
           if (++spins % 10000 == 0)
-            std::this_thread::yield(); // there may be one core only
+            std::this_thread::yield(); // there may be only one core
         ball.fetch_add(1, std::memory_order_release);
       }
     };

@@ -48,7 +48,7 @@ void check(const cuda::Outcome &outcome) {
     throw Error(outcome.error);
 }
 
-/// A buffer of the collective, where the options say.
+/// A buffer of the collective, in the memory that the options choose.
 class Buffer {
 public:
   Buffer(const Options &options, uint64_t elements) : host(elements) {
@@ -58,7 +58,7 @@ public:
 
   bool isOnDevice() const { return device.get(); }
   float *get() { return device.get() ? device.get<float>() : host.data(); }
-  /// After host memory was filled.
+  /// Copies the host memory to the device after it was filled.
   void send() {
     if (!device.get())
       return;
@@ -66,7 +66,7 @@ public:
     check(cuda::waitFor(nullptr));
   }
 
-  /// What is on the device now.
+  /// Returns the current contents of the device.
   std::vector<float> fetch() const {
     std::vector<float> fetched(host.size());
     check(cuda::copy(fetched.data(), device.get(), fetched.size() * sizeof(float), nullptr));
@@ -80,17 +80,18 @@ private:
   cuda::Memory device;
 };
 
-/// Elements that each rank puts in: whole ones, as many for each rank where ranks share them.
+/// Returns the number of elements that each rank contributes. Where ranks share them, it is a multiple of the
+/// number of ranks.
 uint64_t elementsOf(const Options &options, uint64_t bytes) {
   return std::max<uint64_t>(bytes / sizeof(float) / options.ranks, 1) * options.ranks;
 }
 
-/// Variant v on size s is collective 1 + s * variants + v; the barrier is collective 0.
+/// Returns the id of a collective: 1 + s * variants + v for variant v at size s; 0 is the barrier.
 int64_t idOf(const Options &options, size_t size, size_t variant) {
   return static_cast<int64_t>(1 + size * options.variants.size() + variant);
 }
 
-/// Nearly square where ranks do not share a dimension: lowrank needs a matrix.
+/// Returns a nearly square shape where ranks do not share a dimension, because lowrank needs a matrix.
 std::vector<uint64_t> shapeOf(const std::string &kind, uint64_t elements) {
   if (kind != "all_reduce")
     return {elements};
@@ -123,7 +124,8 @@ Json collectiveOf(const Options &options, int64_t id, const std::string &kind, u
                      {"root", 0}};
   cgx_schedule schedule = variant.schedule;
   const bool isOpen = schedule.algorithm == CGX_ALGORITHM_AUTO && variant.codec.family == CGX_CODEC_IDENTITY;
-  if (isOpen && cgx_is_for_one_shot(options.ranks, elements * sizeof(float))) // as the compiler has it
+  // The compiler chooses in the same way.
+  if (isOpen && cgx_is_for_one_shot(options.ranks, elements * sizeof(float)))
     schedule.algorithm = CGX_ALGORITHM_ONE_SHOT;
   writeSchedule(schedule, collective);
   return collective;
@@ -182,8 +184,8 @@ private:
     cgx_rt_run(handle, id);
   }
 
-  /// One step on a GPU and on the host must end with the same bits; sums that NCCL adds up have an order of
-  /// their own.
+  /// Checks that one step on a GPU and one on the host give equal bits. Sums by NCCL are excluded, because
+  /// they have an order of their own.
   void checkBits(size_t size, size_t variant, Buffer &input, Buffer &output) {
     const Variant &of = options.variants[variant];
     if (options.transport.starts_with("nccl") && of.codec.family == CGX_CODEC_IDENTITY && options.ranks > 2)
@@ -204,7 +206,7 @@ private:
     return {options.collective, options.ranks, elementsOf(options, options.sizes[size])};
   }
 
-  /// Runs one of the variants, of ours or of the references.
+  /// Runs one variant, of this runtime or of the references.
   void runVariant(size_t size, size_t variant, Buffer &input, Buffer &output) {
     if (variant < options.variants.size())
       runCollective(idOf(options, size, variant), input.get(), output.get());
@@ -213,7 +215,7 @@ private:
                                elementsOf(options, options.sizes[size]), options.ranks);
   }
 
-  /// Runs it once and looks at what came of it.
+  /// Runs the variant once and checks its results.
   void checkResults(size_t size, size_t variant, Buffer &input, Buffer &output, Series &series) {
     check(cgx_context_begin_step(context.get(), step++));
     runVariant(size, variant, input, output);
@@ -228,7 +230,7 @@ private:
       series.wrong = expected.results() * options.ranks;
   }
 
-  /// What all ranks have of one number, on rank 0.
+  /// Returns the numbers of all ranks, on rank 0.
   std::vector<uint64_t> gather(uint64_t value) {
     std::vector<uint64_t> values;
     auto take = [](void *user, uint32_t, const void *data, uint64_t) {
@@ -250,7 +252,7 @@ private:
     return std::adjacent_find(digests.begin(), digests.end(), std::not_equal_to<>()) == digests.end();
   }
 
-  /// References are the variants behind ours.
+  /// Returns the reference of a variant; references follow the runtime's own variants.
   Reference &referenceOf(size_t variant) { return *references[variant - options.variants.size()]; }
 
   void measure(size_t size) {
@@ -289,7 +291,7 @@ private:
     }
   }
 
-  /// Brings the times of all ranks to rank 0 and takes the longest of each run.
+  /// Brings the times of all ranks to rank 0, and takes the longest of each run.
   std::vector<Series> slowest() {
     std::vector<double> times;
     for (const Series &series : mine)

@@ -1,4 +1,4 @@
-//===-- Reference.h - The same collective by other libraries ----*- C++ -*-===//
+//===-- Reference.h - A collective by other libraries -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,23 +15,23 @@
 
 namespace cgx::bench {
 
-/// A library that ranks under mpirun measure in the same rounds.
+/// Another library, which ranks under mpirun measure in the same rounds.
 class Reference {
 public:
   virtual ~Reference() = default;
 
-  /// Such as "MPI": of a column of the table.
+  /// Returns the library's name, such as "MPI", for a column of the table.
   virtual std::string library() const = 0;
-  /// Such as "MPI_Allreduce"; empty if the library lacks the collective.
+  /// Returns the name of the library's collective, such as "MPI_Allreduce"; empty if it has none.
   virtual std::string nameOf(const std::string &collective) const = 0;
-  /// All ranks start all references, in the same order, after the runtime's transport.
+  /// Connects the library. All ranks start all references in one order, after the runtime's transport.
   virtual void start() = 0;
-  /// Runs it on `elements` f32 that each rank puts in.
+  /// Runs the collective on `elements` f32 from each rank.
   virtual void run(const std::string &collective, const float *input, float *output, uint64_t elements,
                    uint32_t ranks) = 0;
 };
 
-/// What this build has, MPI first.
+/// Returns the references in this build, MPI first.
 std::vector<std::unique_ptr<Reference>> makeReferences();
 
 std::unique_ptr<Reference> makeMpiReference();

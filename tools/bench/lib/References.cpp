@@ -1,4 +1,4 @@
-//===-- References.cpp - Which libraries this build has ---------*- C++ -*-===//
+//===-- References.cpp - Libraries in this build ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -17,7 +17,7 @@
 namespace cgx::bench {
 namespace {
 
-/// The value below which this share of the sorted values lies.
+/// Returns the value below which this share of the sorted values lies.
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
@@ -25,7 +25,7 @@ double quantile(std::vector<double> values, double share) {
 
 double median(const Series &series) { return quantile(series.seconds, 0.5); }
 
-/// The median of `name` on the same size, or 0.
+/// Returns the median of `name` at the size, or 0.
 double medianOf(const std::vector<Series> &all, uint64_t bytes, const std::string &name) {
   for (const Series &series : all)
     if (series.bytes == bytes && series.variant == name)
@@ -44,7 +44,7 @@ std::string sizeText(uint64_t bytes) {
   return text;
 }
 
-/// "3.81x", how much faster; a dash where there is nothing to compare with.
+/// Returns the speedup, such as "3.81x"; a dash where there is no reference.
 std::string speedup(double reference, double own) {
   if (reference == 0)
     return "-";

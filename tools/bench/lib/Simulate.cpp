@@ -34,12 +34,12 @@ using formats::wholeNumber, formats::wholeNumbers;
 
 namespace {
 
-/// Ranks of which each one's bytes are told.
+/// The most ranks whose bytes are listed one by one.
 constexpr uint32_t kMostListed = 64;
-/// Positions of larger groups whose bytes stand for all.
+/// The number of positions sampled from larger groups, whose bytes represent the others.
 constexpr uint32_t kSampled = 16;
 
-/// Of a compiled step.
+/// The largest compiled step that is read.
 constexpr size_t kMostBytes = size_t{1} << 32;
 
 std::string manifestOf(const std::string &path) {
@@ -71,7 +71,7 @@ SimulatedOperand operandOf(const Json &entry) {
   return operand;
 }
 
-/// Who sends to whom, and in which runs.
+/// Reads the pairs of a permute, and the runs in which each sends.
 void readPairs(const Json &entry, uint64_t jobRanks, SimulatedCollective &permute) {
   permute.ranks.reset();
   permute.programRanks = static_cast<uint32_t>(jobRanks);
@@ -110,10 +110,10 @@ SimulatedCollective collectiveOf(const Json &entry, uint64_t jobRanks) {
   return collective;
 }
 
-/// A collective on a job of some size.
+/// An estimate of a collective for a job of some size.
 class Estimate {
 public:
-  /// `speed` is that of a rank's computing where 1 is that of the calibration.
+  /// `speed` is a rank's computing speed, relative to the calibration.
   Estimate(const SimulatedCollective &collective, const formats::Machine &machine, uint32_t jobRanks,
            uint32_t local, double speed)
       : collective(collective), machine(machine), model(machine.model), speed(speed),
@@ -123,12 +123,12 @@ public:
     model.link.busy_seconds_per_byte /= speed;
     if (cgx_algorithm_has_hosts(schedule.algorithm))
       schedule.local = static_cast<uint32_t>(std::min<uint64_t>(local, ranks));
-    // Groups that are not all ranks may lie across hosts in any way.
+    // A group that is not all ranks may be spread over hosts in any way, so it falls back to the default.
     if (cgx_algorithm_has_hosts(schedule.algorithm) && ranks % schedule.local != 0)
       schedule = {};
     if (ranks == collective.programRanks)
       pairs = collective.pairs;
-    else // Of a job of another size only the number of pairs is known to grow: each rank sends to one.
+    else // For a job of another size only the number of pairs is known: each rank sends to one.
       for (uint32_t position = 0; collective.kind == CGX_PERMUTE && position < ranks; ++position)
         pairs.push_back({position, cgx_position_after(position, 1, ranks)});
   }
@@ -144,7 +144,7 @@ public:
       schedule = {};
   }
 
-  /// The fastest with the codecs, or without.
+  /// Chooses the fastest algorithm, with the codecs or without.
   void useFastest(bool isExact) {
     uint32_t best = CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER;
     double least = std::numeric_limits<double>::infinity();
@@ -162,20 +162,20 @@ public:
   uint32_t algorithm() const { return schedule.algorithm; }
   uint32_t size() const { return ranks; }
 
-  /// In a step, on average.
+  /// Returns the average seconds in a step.
   double seconds(bool isExact) const {
     return secondsOfRun(isExact) * double(runsOfAny()) / double(collective.every);
   }
 
-  /// That leave a rank in a step, on average, to the nearest byte.
+  /// Returns the average bytes that leave a rank in a step, rounded to whole bytes.
   uint64_t wireBytes(uint32_t position) const {
     return static_cast<uint64_t>(
         std::llround(double(bytesOfRun(position)) * runsOf(position) / double(collective.every)));
   }
 
 private:
-  /// In how many runs of a step a rank sends: of a permute for another number of ranks as often as a pair
-  /// does on average.
+  /// Returns the number of runs of a step in which a rank sends. For a permute compiled for another number of
+  /// ranks it is the average over pairs.
   double runsOf(uint32_t position) const {
     double all = 0;
     for (size_t pair = 0; pair < collective.sends.size(); ++pair) {
@@ -189,7 +189,7 @@ private:
                : all / double(collective.sends.size());
   }
 
-  /// Behind the last digit it begins again.
+  /// Counts the sending runs; the digits repeat after the last one.
   uint64_t sendingRuns(const std::string &digits) const {
     const auto count = [&](size_t end) {
       return uint64_t(std::count(digits.begin(), digits.begin() + std::ptrdiff_t(end), '1'));
@@ -197,7 +197,7 @@ private:
     return collective.runs / digits.size() * count(digits.size()) + count(collective.runs % digits.size());
   }
 
-  /// In how many runs of a step somebody sends: the others take no time.
+  /// Returns the number of runs of a step in which any rank sends. The other runs take no time.
   uint64_t runsOfAny() const {
     if (collective.sends.empty())
       return collective.runs;
@@ -241,7 +241,7 @@ private:
     return {collective.kind, ranks, collective.root, schedule, pairs.data(), pairs.size()};
   }
 
-  /// Of collectives of one exchange, in which the root, or any rank, sends the most.
+  /// Returns the seconds of a collective with one exchange. The root, or any rank, sends the most.
   double exchangeSeconds(const std::vector<cgx_costed_operand> &operands) const {
     const cgx_collective one = described();
     const uint32_t sender = pairs.empty() ? collective.root : pairs.front().source;
@@ -265,7 +265,7 @@ private:
   std::vector<cgx_pair> pairs;
 };
 
-/// How fast a rank computes, where 1 is how fast it was in the calibration.
+/// Returns a rank's computing speed relative to the calibration.
 double speedOf(const formats::Machine &machine, uint32_t ranks, const SimulateOptions &options) {
   if (!options.cores)
     return 1;

@@ -14,47 +14,48 @@
 
 namespace cgx::bench {
 
-/// The communication of a step.
+/// An operand of a collective, with its codec.
 struct SimulatedOperand {
   cgx_codec codec{};
   uint32_t type = CGX_F32;
   uint64_t elements = 0;
 };
 struct SimulatedCollective {
-  uint32_t kind = 0; ///< cgx_collective_kind
+  uint32_t kind = 0; ///< a cgx_collective_kind
   cgx_schedule schedule{};
-  uint32_t root = 0;             ///< of a broadcast
-  std::optional<uint32_t> ranks; ///< of its groups; without, all of the job
+  uint32_t root = 0;             ///< the root of a broadcast
+  std::optional<uint32_t> ranks; ///< the ranks of each of its groups; empty: all ranks of the job
   std::vector<SimulatedOperand> operands;
-  uint64_t runs = 1, every = 1; ///< so often in each of these steps
-  uint32_t programRanks = 0;    ///< for which the pairs of a permute are
+  uint64_t runs = 1, every = 1; ///< the number of runs, in each of so many steps
+  uint32_t programRanks = 0;    ///< the number of ranks for which the pairs of a permute were made
   std::vector<cgx_pair> pairs;
-  std::vector<std::string> sends; ///< of each pair, a digit for each run; empty: all runs
+  std::vector<std::string> sends; ///< for each pair, one digit per run; empty: it sends in all runs
 };
 
-/// From a manifest, or the library that cgx-compile made. Throws Error.
+/// Loads the collectives of a manifest, or of a library that cgx-compile made. Throws Error.
 std::vector<SimulatedCollective> loadProgram(const std::string &path);
 
 struct SimulateOptions {
   std::vector<uint32_t> ranks;
   uint32_t local = 1; ///< ranks per host
-  /// That all hosts share, as those of tools/netlab do; without, each rank has as many as in the calibration.
+  /// The cores that all hosts share, like those of tools/netlab. Without a value, each rank has as many as in
+  /// the calibration.
   std::optional<double> cores;
-  /// Takes the place of every all-reduce's own; `isBest` takes the fastest one by the model.
+  /// The algorithm that replaces that of every all-reduce; `isBest` takes the fastest by the model.
   std::optional<uint32_t> algorithm;
   bool isBest = false;
 };
 
-/// One rank count.
+/// The prediction for one number of ranks.
 struct Prediction {
   uint32_t ranks = 0, local = 1;
-  double seconds = 0, exactSeconds = 0; ///< of communicating, one collective after another
-  double meanWireBytes = 0;             ///< that leave a rank in a step
-  std::vector<uint64_t> wireBytes;      ///< by rank, up to 64 of them
-  std::vector<std::string> algorithms;  ///< in use
+  double seconds = 0, exactSeconds = 0; ///< seconds of communication, one collective after the other
+  double meanWireBytes = 0;             ///< the mean over ranks of the bytes that leave a rank in a step
+  std::vector<uint64_t> wireBytes;      ///< bytes by rank, for up to 64 ranks
+  std::vector<std::string> algorithms;  ///< the algorithms that are used
 };
 
-/// Throws Error, where hosts do not divide the ranks.
+/// Predicts the communication for each number of ranks. Throws Error where hosts do not divide the ranks.
 std::vector<Prediction> simulate(const std::vector<SimulatedCollective> &program,
                                  const formats::Machine &machine, const SimulateOptions &options);
 

@@ -1,4 +1,4 @@
-//===-- CommandLine.cpp - What all command lines share ----------*- C++ -*-===//
+//===-- CommandLine.cpp - Parts common to all command lines -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -35,7 +35,7 @@ static std::vector<std::string> commandNames(const CLI::App &app) {
   return names;
 }
 
-/// What to do with words behind an option that takes one.
+/// The treatment of words after an option that takes one.
 enum class Words {
   Refused,
   Quoted,   ///< they are one value: --compress "bits=4 bucket=128"
@@ -54,8 +54,9 @@ static Words wordsOf(const CLI::App &app, std::string_view option) {
   return Words::Refused;
 }
 
-/// The advice for words that a shell took apart, `--compress bits=4 bucket=128`, or that stand behind an
-/// option which takes one at a time; empty where the word that `refused` names is none of them.
+/// Returns the advice for words that the shell took apart, as in `--compress bits=4 bucket=128`, or that
+/// follow an option which takes one at a time. It is empty where the word that `refused` names is no such
+/// word.
 static std::string quoting(const CLI::App &app, std::string_view refused, int argc, const char *const *argv) {
   for (int first = 1; first + 2 < argc; ++first) {
     const Words words = wordsOf(app, argv[first]);
@@ -77,8 +78,8 @@ static std::string quoting(const CLI::App &app, std::string_view refused, int ar
   return "";
 }
 
-/// Of an option that may be given again CLI11 would take the words behind its value as well, and among them
-/// the step.
+/// Lets each option take one value at a time. For an option that may be repeated, CLI11 would also take the
+/// words after its value, and the step among them.
 static void takeOneValueAtATime(CLI::App &app) {
   for (CLI::Option *option : app.get_options([](const CLI::Option *) { return true; }))
     if (!option->get_positional() && option->get_expected_max() == 1)
@@ -87,8 +88,8 @@ static void takeOneValueAtATime(CLI::App &app) {
     takeOneValueAtATime(*command);
 }
 
-/// " (did you mean '--ranks'?)" or ": ADVICE" for the first option or command that no one knows; empty if all
-/// are known, or if nothing comes near.
+/// Returns " (did you mean '--ranks'?)" or ": ADVICE" for the first unknown option or command. The text is
+/// empty if all are known, or if none is similar.
 static std::string suggestion(const CLI::App &app, int argc, const char *const *argv,
                               const Advices &advices) {
   const std::vector<std::string> commands = commandNames(app);
@@ -108,8 +109,8 @@ static std::string suggestion(const CLI::App &app, int argc, const char *const *
   return "";
 }
 
-/// Throws where an option was given a value without a character in it, as of a shell's variable that is not
-/// set: most would do then as if they had not been given, and a run ended without what it was to save.
+/// Throws for an option with an empty value, as from a shell variable that is not set. Most options would act
+/// as if they were absent, and a run would end without saving.
 static void refuseEmpty(const CLI::App &app) {
   for (const CLI::App *command : typedCommands(app))
     for (const CLI::Option *option : command->get_options())
@@ -128,7 +129,7 @@ std::optional<int> parse(CLI::App &app, int argc, const char *const *argv, const
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0) {
-      app.exit(error); // prints help or version
+      app.exit(error); // prints help or the version
       return 0;
     }
     const std::string advice = dynamic_cast<const CLI::ExtrasError *>(&error)

@@ -30,7 +30,7 @@ struct Line {
   std::string table, name;
 };
 
-/// Reads what CLI11 does, and refuses what it would take for something else.
+/// A reader that accepts what CLI11 accepts, and rejects what CLI11 would misinterpret.
 class ConfigFile : public CLI::ConfigTOML {
 public:
   ConfigFile(const CLI::App &app, std::vector<std::string> tables) : app_(app), tables_(std::move(tables)) {}
@@ -44,7 +44,7 @@ public:
     std::istringstream again(withoutCommentsAtTables(all.str()));
     std::vector<CLI::ConfigItem> options, words;
     for (CLI::ConfigItem &item : CLI::ConfigTOML::from_config(again)) {
-      if (item.name == "++" || item.name == "--") // where a table begins and ends
+      if (item.name == "++" || item.name == "--") // these mark the beginning and the end of a table
         continue;
       (item.parents.empty() ? options : words).push_back(std::move(item));
     }
@@ -54,7 +54,7 @@ public:
     return options;
   }
 
-  /// The line of an option, or 0.
+  /// Returns the line of an option, or 0.
   int lineOf(const std::string &name) const {
     for (const Line &line : lines_)
       if ((line.table.empty() ? line.name : line.table) == name)
@@ -72,7 +72,7 @@ private:
     throw CLI::ConfigError(path() + ":" + std::to_string(line) + ": " + what, CLI::ExitCodes::ConfigError);
   }
 
-  /// CLI11 knows no table by a line that does not end with it.
+  /// Removes comments after table names, because CLI11 recognizes a table only if its line ends with it.
   static std::string withoutCommentsAtTables(const std::string &text) {
     static const std::regex header(R"(^\s*(\[[^\[\]]+\])\s*#.*)");
     std::istringstream input(text);
@@ -82,7 +82,7 @@ private:
     return result;
   }
 
-  /// What CLI11 cannot tell apart, or takes twice, is refused.
+  /// Returns the lines, and rejects those that CLI11 cannot tell apart or would take twice.
   std::vector<Line> scan(const std::string &text) const {
     static const std::regex header(R"(\[([^\[\]]+)\]\s*(#.*)?)"), entry(R"(([A-Za-z0-9_-]+)\s*=\s*(\S.*))");
     std::vector<Line> lines;
@@ -121,7 +121,7 @@ private:
     return lines;
   }
 
-  /// CLI11 ends a value at the first '#', and takes several words for several values.
+  /// Checks a value: CLI11 ends it at the first '#', and takes several words as several values.
   void checkValue(int number, const std::string &value) const {
     static const std::regex known(
         R"((("[^"\\#]*"|'[^'#]*'|true|false|[+-]?[0-9][0-9.eE+-]*)\s*(#.*)?)|(\[[^#]*(\]\s*#.*)?))");
@@ -143,7 +143,7 @@ private:
   void check(const Line &line) const {
     const bool isTable = line.name.empty();
     if (!line.table.empty() && !isTable)
-      return; // words of another tool, which knows them
+      return; // another tool checks its own options
     const std::vector<std::string> known = isTable ? tables_ : names();
     const std::string name = isTable ? line.table : line.name;
     for (const Line &other : lines_)
@@ -160,7 +160,7 @@ private:
                             (meant.empty() ? "" : " (did you mean '" + meant + "'?)"));
   }
 
-  /// The entries of a table as the words of one option.
+  /// Joins the entries of a table to the value of one option.
   static void join(const std::string &table, const std::vector<CLI::ConfigItem> &entries,
                    std::vector<CLI::ConfigItem> &options) {
     std::string words;
@@ -170,7 +170,7 @@ private:
         continue;
       isGiven = true;
       std::string name = entry.name, value = CLI::detail::join(entry.inputs, ",");
-      std::replace(name.begin(), name.end(), '_', '-'); // as Python spells it
+      std::replace(name.begin(), name.end(), '_', '-'); // Python's spelling
       if (value == "false")
         continue;
       if (value.find(' ') != std::string::npos)
@@ -192,10 +192,11 @@ private:
 
   const CLI::App &app_;
   std::vector<std::string> tables_;
-  mutable std::vector<Line> lines_; ///< of the file that was read; CLI11 reads by const functions
+  /// The lines of the file that was read; mutable because CLI11 reads with const functions.
+  mutable std::vector<Line> lines_;
 };
 
-/// As TOML has it: numbers bare, all else quoted.
+/// Returns a value in TOML: numbers bare, everything else quoted.
 std::string valueOf(const std::string &text) {
   static const std::regex number(R"(0|[1-9][0-9]*|[0-9]+\.[0-9]+)");
   if (std::regex_match(text, number))

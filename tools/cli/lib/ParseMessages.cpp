@@ -1,4 +1,4 @@
-//===-- ParseMessages.cpp - What is wrong with a command line ---*- C++ -*-===//
+//===-- ParseMessages.cpp - Errors of a command line ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -43,7 +43,7 @@ static std::string listOf(const std::vector<std::string> &names) {
   return list;
 }
 
-/// The innermost command that was typed has commands of its own, and none of them was typed.
+/// Returns the message for a command that needs one of its own commands after it and got none.
 static std::string lackingCommand(const CLI::App &app) {
   std::vector<std::string> names;
   for (const CLI::App *command :
@@ -52,7 +52,8 @@ static std::string lackingCommand(const CLI::App &app) {
   return "expected a command: " + listOf(names);
 }
 
-/// CLI11 lists words that nothing takes in an order of its own, and values before their options.
+/// Returns the words that no option takes, in the order of the command line; CLI11 lists values before their
+/// options.
 static std::string refusedWords(const CLI::App &app, const std::string &message, int argc,
                                 const char *const *argv) {
   if (const std::string unknown = unknownOption(app, argc, argv); !unknown.empty())
@@ -68,7 +69,7 @@ static std::string lackingOption(const CLI::App &app, const std::string &name) {
   return "expected " + name;
 }
 
-/// 1000000.000000 -> 1000000
+/// Removes zeros after the point: 1000000.000000 -> 1000000.
 static std::string withoutZeros(std::string number) {
   if (number.find('.') != std::string::npos) {
     number.erase(number.find_last_not_of('0') + 1);

@@ -1,4 +1,4 @@
-//===-- ParseMessages.h - What is wrong with a command line ------*- C++ -*-===//
+//===-- ParseMessages.h - Errors of a command line --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,15 +14,15 @@
 
 namespace cgx::cli {
 
-/// CLI11's message on a command line that it refused, as one that names what was expected and what was given.
-/// Without what the user may have meant.
+/// Returns CLI11's error about a command line in a form that names what was expected and what was given. It
+/// makes no suggestions.
 std::string messageOf(const CLI::App &app, const CLI::ParseError &error, int argc, const char *const *argv);
 
-/// The commands that were typed, from the program itself on.
+/// Returns the commands that were typed, from the program itself on.
 std::vector<const CLI::App *> typedCommands(const CLI::App &app);
 
-/// The first word of the form --name that is no option of a command that was typed, without a value; empty
-/// where there is none.
+/// Returns the first word of the form --name that is no option of a command that was typed, without a value;
+/// empty where there is none.
 std::string unknownOption(const CLI::App &app, int argc, const char *const *argv);
 
 } // namespace cgx::cli

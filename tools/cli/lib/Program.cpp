@@ -1,4 +1,4 @@
-//===-- Program.cpp - What all programs begin and end with -------*- C++ -*-===//
+//===-- Program.cpp - Start and end of all programs -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,20 +20,20 @@
 
 namespace cgx::cli {
 
-/// The number of a stream that was closed is the lowest that is free, once those below it are taken. It is
-/// opened the wrong way round, so that whoever reads or writes there hears that nothing is there.
+/// Reserves the number of a stream that was closed. It is the lowest free number once those below it are
+/// taken. The file is opened in the wrong direction, so that reads and writes fail as on a closed stream.
 static void take(int stream) {
   if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
     (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/// Not where it was closed for this program, or for one that became this program.
+/// Returns false for a stream that was closed on purpose, for this program or for the one that became it.
 static bool isWanted(int stream) {
   const int flags = ::fcntl(stream, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/// Below, programs are killed where their stack ends, without a word; threads get as little.
+/// Below this size, programs are killed without a message where their stack ends; threads get as little.
 static constexpr rlim_t kLeastStack = rlim_t{256} << 10;
 
 int runProgram(const char *name, const std::function<int()> &body) {

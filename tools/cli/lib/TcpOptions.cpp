@@ -37,24 +37,24 @@ void addTcpOptions(CLI::App &app) {
         ->group("Transport tcp");
   };
   add("--rendezvous", kRendezvous, "HOST:PORT|file:PATH",
-      "Where ranks meet: where rank 0 listens, or a file that all see");
+      "Rendezvous of the ranks: the address where rank 0 listens, or a file that all can read");
   add("--secret-file", "CGX_TCP_SECRET_FILE", "FILE",
-      "Shows who belongs to the job: equal on all hosts, mode 600, such as of 'openssl rand -hex 32'; needed "
-      "with "
-      "HOST:PORT");
+      "Secret that proves that a rank belongs to the job: equal on all hosts, mode 600, for example from "
+      "'openssl rand -hex 32'; needed with HOST:PORT");
   add("--address", "CGX_TCP_ADDRESS", "HOST",
-      "Address of this host where the rank listens; by default the one that the rendezvous is reached from");
+      "Address of this host where the rank listens; by default the one from which it reaches the rendezvous");
   add("--streams", "CGX_TCP_STREAMS", "N",
-      "Connections that long messages are spread over, for long fat links; 1")
+      "Connections over which long messages are spread, for links with a high bandwidth and latency; 1")
       ->check(CLI::Range(1u, 16u));
   add("--tls", "CGX_TCP_TLS", "MODE", "Encrypt: off, psk (keys from the secret) or certificates")
       ->check(CLI::IsMember({"off", "psk", "certificates"}));
-  add("--tls-certificate", "CGX_TCP_TLS_CERTIFICATE", "FILE.pem", "Of this rank, signed by the authority");
-  add("--tls-key", "CGX_TCP_TLS_KEY", "FILE.pem", "Its key");
-  add("--tls-ca", "CGX_TCP_TLS_CA", "FILE.pem", "The authority that signs for this job alone");
+  add("--tls-certificate", "CGX_TCP_TLS_CERTIFICATE", "FILE.pem",
+      "Certificate of this rank, signed by the authority");
+  add("--tls-key", "CGX_TCP_TLS_KEY", "FILE.pem", "Key of the certificate");
+  add("--tls-ca", "CGX_TCP_TLS_CA", "FILE.pem", "Authority that signs certificates for this job only");
 }
 
-/// Where nothing is yet, and where nobody can have put anything: the name cannot be guessed.
+/// Returns an unused path that no one else can have used, because the name cannot be guessed.
 static std::string unusedPath() {
   const std::string folder = TemporaryFolder::parent();
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
@@ -77,8 +77,8 @@ OwnRendezvous::~OwnRendezvous() {
   if (path.empty())
     return;
   ::unsetenv(kRendezvous);
-  // There still if rank 0 was killed before all had come, and with its process behind it if that was while it
-  // wrote.
+  // The file still exists if rank 0 was killed before all ranks came; if that was while it wrote, the name
+  // ends with its process number.
   const std::filesystem::path own(path);
   const std::string unfinished = own.filename().string() + ".";
   std::error_code ignored;

@@ -12,9 +12,10 @@ namespace cgx::cli {
 
 CLI::Option *takeTransport(CLI::Option *option) {
   return option
-      ->description("shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts; "
-                    "shm+mpi: the same, over shared memory inside of hosts; tcp, shm+tcp: the same without "
-                    "MPI; nccl, nccl+mpi, nccl+tcp: between GPUs")
+      ->description(
+          "shm: one process per rank; inproc: one thread per rank; mpi: under mpirun, on any hosts; "
+          "shm+mpi: mpi, with shared memory within hosts; tcp, shm+tcp: on any hosts, without "
+          "MPI; nccl, nccl+mpi, nccl+tcp: between GPUs")
       ->check(CLI::IsMember(
           {"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi", "nccl+tcp"}))
       ->type_name("NAME");

@@ -25,7 +25,7 @@ bool usesBfloat16(const Module &module) {
   });
 }
 
-/// An f32 whose upper half is the nearest bf16, as bits.
+/// Rounds an f32 to bf16: returns the bits of an f32 whose upper half is the nearest bf16.
 Value *roundBits(IRBuilder<> &builder, Value *number, Value *bits) {
   Value *isOdd = builder.CreateAnd(builder.CreateLShr(bits, 16), 1);
   Value *rounded = builder.CreateAdd(bits, builder.CreateAdd(isOdd, builder.getInt32(0x7FFF)));
@@ -33,8 +33,8 @@ Value *roundBits(IRBuilder<> &builder, Value *number, Value *bits) {
   return builder.CreateSelect(builder.CreateFCmpUNO(number, number), quiet, rounded);
 }
 
-/// The bits of an f64 as those of an f32 that is odd where it is not exact, so that rounding it again rounds
-/// the f64 once.
+/// Returns the bits of an f64 as an f32 whose last bit is odd if the conversion is inexact, so that rounding
+/// it again rounds the f64 only once.
 Value *truncateToOdd(IRBuilder<> &builder, Value *number) {
   Value *nearest = builder.CreateFPTrunc(number, builder.getFloatTy());
   Value *back = builder.CreateFPExt(nearest, builder.getDoubleTy());
@@ -57,7 +57,7 @@ void define(Module &module, StringRef name, Type *from) {
   Value *rounded = roundBits(builder, builder.CreateBitCast(bits, builder.getFloatTy()), bits);
   Value *upper = builder.CreateTrunc(builder.CreateLShr(rounded, 16), builder.getInt16Ty());
   builder.CreateRet(builder.CreateBitCast(upper, Type::getBFloatTy(context)));
-  // Calls appear only when instructions are selected.
+  // LLVM must keep the function, because calls of it appear only when instructions are selected.
   appendToCompilerUsed(module, {function});
 }
 

@@ -12,9 +12,10 @@
 
 namespace cgx::compile {
 
-/// Defines what LLVM calls to round a number to bf16 on processors without an instruction for it,
-/// `__truncsfbf2` (of f32) and `__truncdfbf2` (of f64), in a module that has numbers of that type. libgcc has
-/// them from GCC 13 on; Debian 12 has GCC 12. To nearest, ties to even; a NaN stays one.
+/// Defines the functions that LLVM calls to round a number to bf16 on processors without an instruction for
+/// it, `__truncsfbf2` (from f32) and `__truncdfbf2` (from f64), in a module that has numbers of that type.
+/// libgcc has them from GCC 13 on, and Debian 12 has GCC 12. They round to nearest, ties to even, and keep a
+/// NaN.
 void defineRoundingToBfloat16(llvm::Module &module);
 
 } // namespace cgx::compile

@@ -1,4 +1,4 @@
-//===-- Cache.cpp - Compiled steps of earlier calls -------------------*- C++ -*-===//
+//===-- Cache.cpp - Cache of compiled steps ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -67,8 +67,8 @@ std::optional<Artifact> deserialize(llvm::StringRef bytes) {
   return artifact;
 }
 
-/// The file that this code is in. What dladdr calls a program is what it was started as, such as a name on
-/// PATH.
+/// Returns the file that contains this code. For a program, dladdr returns the name by which it was started,
+/// such as one found on PATH.
 const char *fileOfThisCode() {
   Dl_info self;
   link_map *loaded = nullptr;
@@ -78,7 +78,7 @@ const char *fileOfThisCode() {
   return *loaded->l_name == '\0' ? "/proc/self/exe" : loaded->l_name;
 }
 
-/// Changes whenever this compiler is built again, or does not exist.
+/// Returns a text that changes whenever this compiler is rebuilt, or nothing.
 std::optional<std::string> describeCompiler() {
   llvm::sys::fs::file_status status;
   if (llvm::sys::fs::status(fileOfThisCode(), status))
@@ -103,7 +103,8 @@ std::string chooseFolder() {
   llvm::SmallString<128> folder;
   if (std::optional<std::string> given = llvm::sys::Process::GetEnv("CGX_CACHE_DIR"))
     folder = *given;
-  else if (llvm::sys::path::cache_directory(folder) && llvm::sys::path::is_absolute(folder)) // as XDG has it
+  // The default of XDG.
+  else if (llvm::sys::path::cache_directory(folder) && llvm::sys::path::is_absolute(folder))
     llvm::sys::path::append(folder, "cgx");
   else if (folder.clear(); llvm::sys::path::home_directory(folder))
     llvm::sys::path::append(folder, ".cache", "cgx");
@@ -114,7 +115,7 @@ std::string chooseFolder() {
 
 llvm::SmallString<128> getPath(llvm::StringRef folder, llvm::StringRef key) {
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, "llvmcache-" + key); // the names that pruneCache looks at
+  llvm::sys::path::append(path, "llvmcache-" + key); // pruneCache looks for names of this form
   return path;
 }
 
@@ -143,7 +144,8 @@ std::optional<Cache> Cache::open(std::string &error) {
     error = "folder '" + folder + "' can be written by other users";
     return std::nullopt;
   }
-  // From here on this folder, whatever is at its name. Without /proc only the name is left.
+  // From here on, use this folder, even if its name is given to another one. Without /proc only the name is
+  // left.
   if (std::string name = "/proc/self/fd/" + std::to_string(opened); ::access(name.c_str(), X_OK) == 0)
     folder = name;
   return Cache(std::move(held), folder);
@@ -151,7 +153,8 @@ std::optional<Cache> Cache::open(std::string &error) {
 
 std::string Cache::getKey(llvm::StringRef program, const Options &options) {
   static const std::optional<std::string> compiler = describeCompiler();
-  // What no other compiler shares: its own life.
+  // If the compiler cannot be identified, the number of its process takes its place, so that no other
+  // compiler shares the entry.
   const std::string made =
       compiler ? *compiler : "process " + std::to_string(llvm::sys::Process::getProcessId());
   std::string all = "cgx step 1\n" + made + "\n" + LLVM_VERSION_STRING + "\n" + describeProcessor(options) +
@@ -166,12 +169,12 @@ std::optional<Artifact> Cache::find(llvm::StringRef key) const {
     return std::nullopt;
   std::optional<Artifact> artifact = deserialize((*buffer)->getBuffer());
   if (!artifact)
-    llvm::sys::fs::remove(path); // so that it is made again
+    llvm::sys::fs::remove(path); // so that it is compiled again
   return artifact;
 }
 
 void Cache::store(llvm::StringRef key, const Artifact &artifact) const {
-  // Where there is no room the next call compiles again. LLVM's own localCache ends the process then.
+  // If the disk is full, the next call compiles again. LLVM's own localCache would end the process.
   if (!cgx::writeOutput(getPath(folder, key).str().str(), serialize(artifact), FileMode::Private).empty())
     return;
   llvm::CachePruningPolicy policy;

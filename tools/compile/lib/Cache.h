@@ -1,4 +1,4 @@
-//===-- Cache.h - Compiled steps of earlier calls ---------------------*- C++ -*-===//
+//===-- Cache.h - Cache of compiled steps -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// A folder with a file for each compiled step, named by the digest of all that its code depends on: program,
-// options, processor and this compiler. What was not used for a week, and what is more than a gigabyte, goes.
+// A folder with one file per compiled step, named by the digest of everything that its code
+// depends on: program, options, processor and this compiler. Files that were not used for a week
+// are removed, and so are the oldest beyond a gigabyte.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_COMPILE_CACHE_H
@@ -23,24 +24,25 @@ namespace cgx::compile {
 
 class Cache {
 public:
-  /// The folder `steps` in $CGX_CACHE_DIR, else in cgx of $XDG_CACHE_HOME or of ~/.cache. It has to be of
-  /// this user and not writable by others, since what is in it is run; `error` says why it is not used.
+  /// Opens the folder `steps` in $CGX_CACHE_DIR, or else in the folder cgx of $XDG_CACHE_HOME or ~/.cache. It
+  /// must belong to this user and not be writable by others, because its contents are run. Otherwise returns
+  /// nothing, and `error` says why.
   static std::optional<Cache> open(std::string &error);
 
-  /// The name of what `program` compiles to.
+  /// Returns the name under which the result for `program` is stored.
   static std::string getKey(llvm::StringRef program, const Options &options);
 
-  /// Nothing where there is none, or one that was damaged.
+  /// Returns the stored artifact, or nothing where there is none or it is damaged.
   std::optional<Artifact> find(llvm::StringRef key) const;
-  /// A failure loses nothing but time.
+  /// Stores an artifact. A failure only costs time.
   void store(llvm::StringRef key, const Artifact &artifact) const;
 
 private:
   Cache(std::shared_ptr<const int> held, std::string folder)
       : held(std::move(held)), folder(std::move(folder)) {}
 
-  /// The folder that was looked at, and its name: another user who owns a folder above it can put another one
-  /// at the name that it was opened by.
+  /// The folder that was checked, held open, and its name. Another user who owns a parent folder could put
+  /// another folder at that name.
   std::shared_ptr<const int> held;
   std::string folder;
 };

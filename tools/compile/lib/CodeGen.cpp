@@ -1,4 +1,4 @@
-//===-- CodeGen.cpp - The LLVM dialect to machine code ---------------*- C++ -*-===//
+//===-- CodeGen.cpp - Machine code from the LLVM dialect --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,7 +30,7 @@ using namespace mlir;
 namespace cgx::compile {
 namespace {
 
-/// So that the last ones end at about the same time.
+/// Several parts per thread let all threads end at about the same time.
 constexpr unsigned partsPerThread = 4;
 
 const llvm::Target *findTarget(ModuleOp module, const llvm::Triple &triple) {
@@ -41,8 +41,8 @@ const llvm::Target *findTarget(ModuleOp module, const llvm::Triple &triple) {
   return target;
 }
 
-/// Before parts are compiled, of which each would say the same. A machine for a processor that LLVM does not
-/// know says so itself, twice, and takes another one.
+/// Checks the processor before parts are compiled, because each of them would repeat the error. For a
+/// processor that it does not know, LLVM would print its own error twice and use another one.
 LogicalResult checkProcessor(ModuleOp module, const std::string &cpu) {
   const llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   const llvm::Target *target = findTarget(module, triple);
@@ -81,8 +81,8 @@ std::unique_ptr<llvm::TargetMachine> createTarget(ModuleOp module, const std::st
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
-  // Unrolled, code is up to ten times as long and takes as much longer to schedule; the vectorizer
-  // interleaves what gains from it.
+  // Unrolled code is up to ten times as long and takes as much longer to schedule. The vectorizer interleaves
+  // the loops that gain from it.
   tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
@@ -110,13 +110,13 @@ std::unique_ptr<llvm::Module> translate(ModuleOp module, llvm::LLVMContext &cont
     if (!function.isDeclaration()) {
       function.addFnAttr("target-cpu", machine.getTargetCPU());
       function.addFnAttr("target-features", machine.getTargetFeatureString());
-      // The widest vectors: these loops stream through memory.
+      // These loops stream through memory, so the widest vectors are best.
       function.addFnAttr("prefer-vector-width", "512");
     }
   return code;
 }
 
-/// One module to one file.
+/// Compiles one module to one file.
 std::optional<std::string> emit(ModuleOp module, const Options &options) {
   std::unique_ptr<llvm::TargetMachine> machine = createTarget(module, options.cpu);
   if (!machine)

@@ -1,4 +1,4 @@
-//===-- CodeGen.h - The LLVM dialect to machine code -----------------*- C++ -*-===//
+//===-- CodeGen.h - Machine code from the LLVM dialect ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,9 +16,9 @@
 
 namespace cgx::compile {
 
-/// Optimizes for the processor and emits: one file, or for Output::Objects as many as threads of the context
-/// find something to do, which leaves the module without the functions of the others. Nothing after a
-/// diagnostic on the module.
+/// Optimizes for the processor and emits code. The result is one file, or for Output::Objects as many files
+/// as threads of the context have work; `module` then loses the functions of the other files. Returns nothing
+/// after a diagnostic on the module.
 std::optional<std::vector<std::string>> generateCode(mlir::ModuleOp module, const Options &options);
 
 } // namespace cgx::compile

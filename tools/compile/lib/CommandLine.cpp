@@ -1,4 +1,4 @@
-//===-- cgx-compile.cpp - A training step to a library ---------------*- C++ -*-===//
+//===-- cgx-compile.cpp - The program cgx-compile ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,11 +27,11 @@ using namespace cgx::compile;
 static constexpr const char overview[] =
     "cgx-compile: one step of a training loop to native code\n"
     "\n"
-    "  Reads a step that a framework exported (StableHLO; its collectives stay exact) or one that cgx-opt\n"
-    "  rewrote, and writes a library with three symbols: the function cgx_program_step, which runs the\n"
-    "  step on one rank, the text cgx_program_manifest, which says what it takes, returns and communicates,\n"
-    "  and the function cgx_program_release, which frees the memory that steps keep for the next ones; a\n"
-    "  library does that by itself when it is unloaded.\n"
+    "  Reads a step that a framework exported (StableHLO; its collectives stay uncompressed) or one that\n"
+    "  cgx-opt rewrote, and writes a library with three symbols: the function cgx_program_step, which runs\n"
+    "  the step on one rank; the text cgx_program_manifest, which describes its arguments, results and\n"
+    "  communication; and the function cgx_program_release, which frees the memory that steps keep for the\n"
+    "  next ones. A library calls the latter itself when it is unloaded.\n"
     "\n"
     "EXAMPLES\n"
     "  Compress the gradients, compile, and train on four ranks:\n"
@@ -42,10 +42,9 @@ static constexpr const char overview[] =
     "    cgx-compile step.cgx.mlir -o step.o --mcpu=x86-64-v3\n"
     "    cc main.c step.o -lcgx_runtime -lcgx_native -lm\n"
     "\n"
-    "  What was compiled is kept for the next call, by program, options and processor, in $CGX_CACHE_DIR "
-    "(else\n"
-    "  $XDG_CACHE_HOME/cgx or ~/.cache/cgx): at most 1 GiB, a week after its last use. --no-cache does "
-    "without.\n"
+    "  Compiled steps are cached by program, options and processor, in $CGX_CACHE_DIR (else\n"
+    "  $XDG_CACHE_HOME/cgx or ~/.cache/cgx): at most 1 GiB, until a week after their last use. --no-cache\n"
+    "  turns that off.\n"
     "\n"
     "EXIT STATUS\n"
     "  0 on success, 1 if the step cannot be compiled, 2 if the command line is wrong.\n";
@@ -55,9 +54,9 @@ static llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("ST
                                         llvm::cl::init("-"), llvm::cl::cat(category));
 static llvm::cl::opt<std::string>
     output("o",
-           llvm::cl::desc("Where to write; the ending says what: .so a shared "
-                          "library, .o an object, .ll LLVM IR; '-': LLVM IR, "
-                          "to standard output. Default: STEP.so beside STEP.mlir"),
+           llvm::cl::desc("Output; its ending chooses the kind: .so a shared "
+                          "library, .o an object, .ll LLVM IR; '-' is LLVM IR "
+                          "on standard output. Default: STEP.so beside STEP.mlir"),
            llvm::cl::value_desc("FILE"), llvm::cl::cat(category));
 static llvm::cl::opt<std::string>
     cpu("mcpu", llvm::cl::desc("Processor to compile for (default: native, the one of this machine)"),
@@ -70,10 +69,10 @@ static llvm::cl::opt<std::string>
                   llvm::cl::desc("Folder of libcgx_runtime.so (default: beside this program, ../lib)"),
                   llvm::cl::value_desc("DIR"), llvm::cl::cat(category));
 
-static llvm::cl::opt<bool> noCache(
-    "no-cache",
-    llvm::cl::desc("Compile anew, and keep nothing for the next call (in $CGX_CACHE_DIR, else ~/.cache/cgx)"),
-    llvm::cl::cat(category));
+static llvm::cl::opt<bool>
+    noCache("no-cache",
+            llvm::cl::desc("Do not use the cache of compiled steps (in $CGX_CACHE_DIR, else ~/.cache/cgx)"),
+            llvm::cl::cat(category));
 
 static int fail(const llvm::Twine &message, int code = 1) {
   llvm::WithColor::error(llvm::errs(), "cgx-compile") << message << '\n';
@@ -88,7 +87,7 @@ static std::vector<std::string> findLibraryFolders(const char *program) {
   llvm::SmallString<128> own(prefix), beside(llvm::sys::path::parent_path(prefix));
   llvm::sys::path::append(own, "lib");
   std::vector<std::string> folders = {std::string(own)};
-  // As wheels have it: the runtime is in the package of another one.
+  // In a wheel the runtime is in another package.
   llvm::sys::path::append(beside, "cgx_core", "lib");
   if (llvm::sys::fs::exists(beside + "/libcgx_runtime.so"))
     folders.emplace_back(beside);
@@ -150,7 +149,7 @@ static int runTool(int argc, char **argv) {
 
 int cgx_compile_main(int argc, char **argv) {
   cgx::expectCrashes();
-  llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
+  llvm::InitLLVM init(argc, argv); // the common handlers of all programs replace its handlers
   cgx::prepareLlvmProcess("cgx-compile");
   return cgx::cli::runProgram("cgx-compile", [&] { return runTool(argc, argv); });
 }

@@ -1,4 +1,4 @@
-//===-- Compile.cpp - From a file to an artifact ---------------------*- C++ -*-===//
+//===-- Compile.cpp - Compiling a file to an artifact -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -51,7 +51,7 @@ Outcome compileHere(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &o
   if (std::optional<Artifact> artifact = cache->find(key))
     return {std::move(artifact), ""};
   Outcome outcome = compileAnew(std::move(buffer), options);
-  // What has warnings is compiled again, so that they are seen again.
+  // A step with warnings is not cached, so that they are shown again.
   if (outcome.artifact && outcome.diagnostics.empty())
     cache->store(key, *outcome.artifact);
   return outcome;

@@ -1,4 +1,4 @@
-//===-- Compress.cpp - A step with its collectives compressed --------*- C++ -*-===//
+//===-- Compress.cpp - Compressing the collectives of a step ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -29,7 +29,7 @@ static void registerPassesOnce() {
   std::call_once(once, registerCgxPasses);
 }
 
-/// As text, with the locations that came in: errors of what follows name the line of Python.
+/// Prints the module as text with its original locations, so that later errors name the line of Python.
 static std::string print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -37,8 +37,8 @@ static std::string print(ModuleOp module) {
   return text;
 }
 
-/// What MLIR says of options that it does not take, without the options once more. Of a value of another type
-/// it has said to standard error which, and here no more than the pass.
+/// Returns MLIR's message about wrong options, without its copy of the options. If a value has the wrong
+/// type, MLIR has written to standard error which one, and its message here names only the pass.
 static std::string explain(llvm::StringRef said, MLIRContext *context) {
   auto [reason, adding] = said.split("failed to add `");
   reason = reason.trim();

@@ -1,4 +1,4 @@
-//===-- Frontend.cpp - MLIR text to the LLVM dialect -----------------*- C++ -*-===//
+//===-- Frontend.cpp - The LLVM dialect from MLIR text ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,7 +25,7 @@ using namespace mlir;
 
 namespace cgx::compile {
 
-/// Dialects and interfaces that a compilation needs.
+/// Returns the dialects and interfaces that a compilation needs.
 static DialectRegistry makeRegistry() {
   DialectRegistry registry;
   registerPortableDialects(registry);
@@ -38,9 +38,9 @@ static DialectRegistry makeRegistry() {
 
 Reading::Reading(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::raw_ostream &messages)
     : context(std::make_unique<MLIRContext>(makeRegistry())) {
-  // What we do not define is listed by the lowering, all of it at once.
+  // The lowering lists all ops that it does not support, so unregistered ones must be read.
   context->allowUnregisteredDialects();
-  // A whole step of training behind each error helps nobody.
+  // Diagnostics do not print the op, because it may be a whole training step.
   context->printOpOnDiagnostic(false);
   std::string reason;
   buffer = prepareSource(std::move(buffer), context->getDialectRegistry(), reason);
@@ -60,7 +60,7 @@ OwningOpRef<ModuleOp> Reading::parse() {
 
 LogicalResult lower(ModuleOp module, std::string &manifest) {
   PassManager manager(module.getContext());
-  // A per-rank program says how many ranks it is for; an exported step does not.
+  // A per-rank program has its number of ranks; an exported step does not.
   if (!module->hasAttr(kNumRanksAttrName))
     buildImportPipeline(manager);
   buildLowerToLLVMPipeline(manager);

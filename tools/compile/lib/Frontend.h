@@ -1,4 +1,4 @@
-//===-- Frontend.h - MLIR text to the LLVM dialect -------------------*- C++ -*-===//
+//===-- Frontend.h - The LLVM dialect from MLIR text ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,23 +18,23 @@
 
 namespace cgx::compile {
 
-/// A module in memory, and the context that reads it. Complaints about it go to a stream.
+/// A module in memory, and the context that reads it. Diagnostics go to a stream.
 class Reading {
 public:
   /// Takes MLIR text or bytecode.
   Reading(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::raw_ostream &messages);
 
-  /// Null after a diagnostic.
+  /// Parses the module. Returns null after a diagnostic.
   mlir::OwningOpRef<mlir::ModuleOp> parse();
   mlir::MLIRContext &getContext() { return *context; }
 
 private:
-  std::shared_ptr<llvm::SourceMgr> source; ///< null: unreadable, which was said
+  std::shared_ptr<llvm::SourceMgr> source; ///< null after an error that was printed
   std::unique_ptr<mlir::MLIRContext> context;
   std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler;
 };
 
-/// Imports what is not a per-rank program yet, and lowers. Stores the text of the manifest.
+/// Imports the module unless it is a per-rank program, and lowers it. Stores the text of the manifest.
 mlir::LogicalResult lower(mlir::ModuleOp module, std::string &manifest);
 
 } // namespace cgx::compile

@@ -1,4 +1,4 @@
-//===-- Link.cpp - An object to a shared library ---------------------*- C++ -*-===//
+//===-- Link.cpp - Linking an object to a shared library --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,12 +28,12 @@ std::string folderOfTemporaryFiles() {
   return ("'" + folder + "' ($TMPDIR, else /tmp)").str();
 }
 
-/// A file that is gone with this object, or with the process.
+/// A file that is removed with this object, or when the process ends.
 class TemporaryFile {
 public:
   ~TemporaryFile() { llvm::sys::DontRemoveFileOnSignal(path); }
 
-  /// Makes it, empty. Returns the error, empty on success.
+  /// Creates an empty file. Returns the error, empty on success.
   std::string create(llvm::StringRef ending, int &file) {
     if (std::error_code error = llvm::sys::fs::createTemporaryFile("cgx-step", ending, file, path))
       return "cannot make a temporary file in " + folderOfTemporaryFiles() + ": " + error.message();
@@ -42,7 +42,7 @@ public:
     return "";
   }
 
-  /// Makes it, with these bytes.
+  /// Creates the file with these bytes. Returns the error, empty on success.
   std::string write(llvm::StringRef ending, llvm::StringRef bytes) {
     int file;
     if (std::string error = create(ending, file); !error.empty())
@@ -73,14 +73,15 @@ std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
     return "cannot link '" + path +
            "': there is no C compiler 'cc' on PATH; write step.o instead and link it "
            "with -shared -lcgx_runtime -lcgx_native -lm";
-  std::list<TemporaryFile> temporaries; // do not move
+  std::list<TemporaryFile> temporaries; // the list does not move them
   for (const std::string &object : objects.files) {
     temporaries.emplace_back();
     if (std::string error = temporaries.back().write("o", object); !error.empty())
       return error;
   }
 
-  // Linkers remove what is at their output's name, whatever it is, and write it in place.
+  // The linker writes a temporary file, because linkers remove whatever has their output's name and write in
+  // place.
   TemporaryFile linked;
   int file;
   if (std::string error = linked.create("so", file); !error.empty())
@@ -89,11 +90,11 @@ std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
   llvm::SmallVector<llvm::StringRef> arguments = {*linker, "-shared", "-o", linked.getPath()};
   for (const TemporaryFile &temporary : temporaries)
     arguments.push_back(temporary.getPath());
-  // Not -Wl,-rpath, which cuts the name of the folder at commas.
+  // -Wl,-rpath would cut the name of the folder at commas.
   for (const std::string &folder : folders)
     arguments.append({"-L", folder, "-Xlinker", "-rpath", "-Xlinker", folder});
   arguments.append({"-lcgx_runtime",
-                    // Steps that compute nothing there do without BLAS.
+                    // Steps that need no function of this library are linked without it, and so without BLAS.
                     "-Xlinker", "--as-needed", "-lcgx_native", "-lm"});
   std::string message;
   if (int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0, &message); code != 0)

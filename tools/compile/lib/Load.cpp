@@ -1,4 +1,4 @@
-//===-- Load.cpp - An object in the memory of this process -----------*- C++ -*-===//
+//===-- Load.cpp - Loading an object into this process ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,8 +19,8 @@
 namespace cgx::compile {
 namespace {
 
-/// Where the library lies that steps compute with. This one is linked with it, but who loaded this one may
-/// keep its libraries out of sight of the process.
+/// Returns the path of the library that steps compute with. This library is linked with it, but may have been
+/// loaded so that its dependencies are not visible to the process.
 const char *nativeLibrary() {
   Dl_info found;
   return ::dladdr(reinterpret_cast<void *>(&cgx_native_matmul_f32), &found) != 0 ? found.dli_fname : nullptr;
@@ -32,7 +32,7 @@ llvm::Expected<LoadedStep> load(const Artifact &objects) {
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
-  // The runtime and libm, then what steps compute with.
+  // These are the runtime and libm, followed by the library that steps compute with.
   const char prefix = (*jit)->getDataLayout().getGlobalPrefix();
   auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
   if (!process)
@@ -48,12 +48,12 @@ llvm::Expected<LoadedStep> load(const Artifact &objects) {
   auto step = (*jit)->lookup(CGX_SYMBOL_STEP);
   if (!step)
     return step.takeError();
-  // Nobody runs destructors of objects that are linked here.
+  // Destructors of objects that are linked here are never run, so the program is released by a function.
   cgx_program_release_fn release = nullptr;
   if (auto symbol = (*jit)->lookup(CGX_SYMBOL_RELEASE))
     release = symbol->toPtr<cgx_program_release_fn>();
   else
-    llvm::consumeError(symbol.takeError()); // an older compiler's
+    llvm::consumeError(symbol.takeError()); // the object of an older compiler has none
   LoadedStep loaded;
   loaded.step = step->toPtr<cgx_program_step_fn>();
   loaded.manifest = objects.manifest;

@@ -1,4 +1,4 @@
-//===-- Split.cpp - A step as modules that are compiled side by side --*- C++ -*-===//
+//===-- Split.cpp - Modules that are compiled in parallel -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,11 +19,12 @@ namespace {
 
 struct Function {
   LLVM::LLVMFuncOp op;
-  SmallVector<LLVM::LLVMFuncOp> callees; ///< of other libraries
+  SmallVector<LLVM::LLVMFuncOp> callees; ///< functions of other libraries
   size_t operations;
 };
 
-/// What has to move with a function: nothing but declarations, or it stays.
+/// Lists the symbols that have to move with a function. Returns nothing if one of them is no declaration,
+/// because the function then stays.
 std::optional<Function> describe(LLVM::LLVMFuncOp op, SymbolTable &symbols) {
   Function function{op, {}, 0};
   op.getBody().walk([&](Operation *) { ++function.operations; });
@@ -60,7 +61,7 @@ std::vector<OwningOpRef<ModuleOp>> splitOutlined(ModuleOp module, unsigned count
     if (op->hasAttr(outlinedAttrName))
       if (std::optional<Function> function = describe(op, symbols))
         functions.push_back(std::move(*function));
-  // The largest first, each to where the least is.
+  // The largest function goes first, each to the module with the least code.
   llvm::stable_sort(functions,
                     [](const Function &a, const Function &b) { return a.operations > b.operations; });
   std::vector<OwningOpRef<ModuleOp>> parts;

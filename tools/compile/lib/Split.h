@@ -1,4 +1,4 @@
-//===-- Split.h - A step as modules that are compiled side by side ----*- C++ -*-===//
+//===-- Split.h - Modules that are compiled in parallel ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,8 +16,8 @@
 namespace cgx::compile {
 
 /// Moves the outlined functions of a module in the LLVM dialect into at most `count` modules of about equal
-/// size. Together with what is left of `module` they are the same program; which function goes where
-/// changes no code of it.
+/// size. Together with the rest of `module` they are an equivalent program. The distribution changes no
+/// function's code.
 std::vector<mlir::OwningOpRef<mlir::ModuleOp>> splitOutlined(mlir::ModuleOp module, unsigned count);
 
 } // namespace cgx::compile

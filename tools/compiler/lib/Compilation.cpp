@@ -1,4 +1,4 @@
-//===-- Compilation.cpp - one module on its way through passes ---*- C++ -*-===//
+//===-- Compilation.cpp - One module and its passes -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -32,10 +32,11 @@ namespace cgx {
 
 namespace {
 
-/// Passes are registered in tables of the process, once; dialects in a table that contexts copy from.
+/// Returns the dialects, which contexts copy. Passes are registered once, in tables of the process.
 const DialectRegistry &getRegistry() {
   static const DialectRegistry *registry = [] {
-    auto *all = new DialectRegistry; // lives as long as the process: contexts on other threads may use it
+    // It lives as long as the process, because contexts on other threads may use it.
+    auto *all = new DialectRegistry;
     registerPortableDialects(*all);
     registerPortablePasses();
     registerCgxDialects(*all);
@@ -45,7 +46,7 @@ const DialectRegistry &getRegistry() {
   return *registry;
 }
 
-/// Where `--cgx-report` stands.
+/// A pass that takes the place of `--cgx-report` and keeps the report.
 class KeepReport : public PassWrapper<KeepReport, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepReport)
@@ -65,7 +66,7 @@ private:
   std::string *text, *json;
 };
 
-/// What is wrong with the options of a pipeline that does not say so itself. MLIR prints that to standard
+/// Returns the error in the options of a pipeline that does not report it itself. MLIR prints it to standard
 /// error.
 template <typename Options> std::string explain(StringRef values) {
   std::string said;
@@ -84,7 +85,7 @@ std::string explainOptions(StringRef pipeline, StringRef values) {
       .Default([](StringRef) { return std::string(); })(values);
 }
 
-/// The innermost place in a file that a location names.
+/// Returns the innermost place in a file that a location names.
 FileLineColLoc findPlace(Location location) {
   FileLineColLoc found;
   location->walk([&](Location inner) {

@@ -1,4 +1,4 @@
-//===-- Compilation.h - one module on its way through passes -----*- C++ -*-===//
+//===-- Compilation.h - One module and its passes ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -23,7 +23,7 @@ class PassManager;
 
 namespace cgx {
 
-/// Behind a cgx_compilation. One run, on one thread, in a context of its own.
+/// The object behind a cgx_compilation: one run, on one thread, in a context of its own.
 class Compilation {
 public:
   cgx_compiler_status run(llvm::StringRef source, llvm::StringRef name, llvm::ArrayRef<std::string> options);
@@ -42,7 +42,7 @@ private:
   cgx_compiler_status fail(cgx_compiler_status status, const std::string &message);
   void take(mlir::Diagnostic &diagnostic);
   void take(mlir::Diagnostic &diagnostic, cgx_severity severity);
-  /// Appends what one option says.
+  /// Appends the pass or pipeline that an option names.
   cgx_compiler_status addOption(mlir::PassManager &manager, llvm::StringRef option);
 };
 

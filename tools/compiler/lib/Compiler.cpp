@@ -1,4 +1,4 @@
-//===-- Compiler.cpp - the C functions of the compiler -----------*- C++ -*-===//
+//===-- Compiler.cpp - The C functions of the compiler ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,42 +1,43 @@
-# Completion of commands, options, files, codecs and layers for cgx and its tools; _cgx is the same for zsh. Installed
-# where bash-completion looks; otherwise source it.
-# What a tool accepts is asked of its own --help, so that nothing here can be out of date.
+# Completes commands, options, files, codecs and layers for cgx and its tools; _cgx does it for zsh. It is
+# installed where bash-completion looks; otherwise source it. The values come from each tool's own --help, so
+# that nothing here can be out of date.
 
-# Options begin a line; what is indented more are those of examples, and of passes.
+# Prints the options. They begin a line; lines that are indented more are options of examples and of passes.
 _cgx_words() {
   "$@" --help 2>/dev/null | sed -nE 's/^ {2,6}(-[a-zA-Z], ?)?(--[a-zA-Z][a-zA-Z0-9-]*).*/\2/p' | sort -u
 }
 
-# Commands stand in a list below "Commands:" or "Subcommands:", indented by two.
+# Prints the commands, which are listed below "Commands:" or "Subcommands:", indented by two.
 _cgx_commands() {
   "$@" --help 2>/dev/null | sed -nE '/^(Sub)?[Cc]ommands:/,/^$/s/^  ([a-z][a-z-]*) .*/\1/p'
 }
 
-# The values of an option that has a few: its line of help ends in NAME:{one,other}, and in =usual.
+# Prints the values of an option with a fixed set of them: its line of help ends in NAME:{one,other}, and in
+# =usual.
 _cgx_values() {
   local option=$1
   shift
   "$@" --help 2>/dev/null | sed -nE "s/^ +(-[a-zA-Z],)?$option [^ ]*:?\\{([^}]*)\\}.*/\\2/p" | tr ',' '\n'
 }
 
-# Families of codecs, as the error of one that is none names them.
+# Prints the families of codecs, as the error about an unknown one lists them.
 _cgx_families() {
   local folder=""
   [[ "${COMP_WORDS[0]}" != */* ]] || folder="${COMP_WORDS[0]%/*}/"
   "${folder}cgx-bench" all-reduce --codec '?' 2>&1 | sed -nE "s/.*expected one of (.*) as 'family'.*/\\1/p" | tr -d ','
 }
 
-# Whether a word may be the option whose value is codecs, in words.
+# Succeeds if a word may be an option whose value is a list of codec options.
 _cgx_takes_codecs() { [[ "$1" == --cgx-compress || "$1" == --cgx-instrument || "$1" == --compress ]]; }
 
-# The compiler beside the tool that is completed.
+# Prints the compiler that lies beside the completed tool.
 _cgx_compiler() {
   local folder=""
   [[ "${COMP_WORDS[0]}" != */* ]] || folder="${COMP_WORDS[0]%/*}/"
   echo "${folder}cgx-opt"
 }
 
-# Names of the layers of the step on the command line, as its report has them.
+# Prints the names of the layers of the step on the command line, from its report.
 _cgx_layers() {
   local word
   for word in "${COMP_WORDS[@]}"; do
@@ -47,13 +48,13 @@ _cgx_layers() {
   done
 }
 
-# The names of options of the pipeline of codecs.
+# Prints the names of options of the codec pipeline.
 _cgx_codec_words() {
   "$(_cgx_compiler)" --help 2>/dev/null | sed -nE '/^ +--cgx-compress /,/^ +--cgx-[a-z-]+ /s/^ +--([a-z][a-z0-9-]*)(=<?)?.*/\1\2/p' |
     sed -nE '/^cgx-/!s/<//p; /^cgx-/!{/=/!p}' | sort -u
 }
 
-# Completes the last word of a value such as "bits=4 exclude=par: what is in quotes is one word of the shell.
+# Completes the last word of a value such as "bits=4 exclude=par: to the shell, text in quotes is one word.
 _cgx_complete_codecs() {
   local value="${1#[\"\']}" before last list
   last="${value##* }"

@@ -1,4 +1,4 @@
-//===-- Doctor.cpp - What a machine has and lacks ---------------*- C++ -*-===//
+//===-- Doctor.cpp - Report about a machine ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// A verdict to people, and to programs.
+/// The name of a verdict, in the text for people and in JSON.
 struct Word {
   const char *shown, *key;
 };
@@ -49,10 +49,10 @@ Word wordOf(Verdict verdict) {
   return {"", ""};
 }
 
-/// What two ranks that sum up 1 and 16 MiB, exactly and at 4 bits, said of it.
+/// The result of two ranks that summed 1 and 16 MiB, uncompressed and with 4 bits.
 struct Link {
   bool works = false;
-  std::string report; ///< JSON of cgx-bench; empty where it went to the screen
+  std::string report; ///< the JSON of cgx-bench; empty if it printed a table
 };
 
 void print(const Finding &finding) {
@@ -62,7 +62,7 @@ void print(const Finding &finding) {
     std::printf("%-8s %-14s -> %s\n", "", "", finding.cure.c_str());
 }
 
-/// All that the file descriptor gives.
+/// Returns everything that can be read from the file descriptor.
 std::string readAll(int from) {
   std::string text;
   std::array<char, 4096> part{};
@@ -74,7 +74,7 @@ std::string readAll(int from) {
   return text;
 }
 
-/// Lets cgx-bench, which is beside this program, measure: for a program as JSON, or as a table on the screen.
+/// Measures with cgx-bench, which lies beside this program, and returns JSON for a program or prints a table.
 Link measureLink(bool forProgram) {
   std::array<int, 2> ends = {-1, -1};
   if (forProgram && ::pipe(ends.data()) != 0)
@@ -109,7 +109,7 @@ Link measureLink(bool forProgram) {
   return link;
 }
 
-/// The same facts for a program. `link` is null where nothing was measured.
+/// Returns the findings as JSON. `link` is null where nothing was measured.
 Json toJson(const std::vector<Finding> &findings, bool canTrain, const Json &link) {
   Json subjects = Json::object();
   for (const Finding &finding : findings)
@@ -146,7 +146,7 @@ int runDoctor(int argc, char **argv) {
     for (const Finding &finding : findings)
       print(finding);
   Json measured;
-  // Where there is no cgx-bench, it is named among the tools.
+  // If cgx-bench is missing, the list of tools says so.
   if (!quick && canTrain && !findSibling("cgx-bench").empty()) {
     if (!asJson)
       std::printf("\nTwo ranks of this machine, over shared memory:\n");

@@ -1,4 +1,4 @@
-//===-- Doctor.h - What a machine has and lacks -----------------*- C++ -*-===//
+//===-- Doctor.h - Report about a machine -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,8 +11,9 @@
 
 namespace cgx::front {
 
-/// `cgx doctor`: a line for each thing that jobs need, what is amiss with its cure, and how fast two ranks of
-/// this machine reach each other. 0: ranks of this machine can train; 1: they cannot; 2: wrong arguments.
+/// Runs `cgx doctor`: prints a line for each thing that jobs need, a cure for what is wrong, and the speed of
+/// the link between two ranks on this machine. Returns 0 if ranks of this machine can train, 1 if they
+/// cannot, 2 after wrong arguments.
 int runDoctor(int argc, char **argv);
 
 } // namespace cgx::front

@@ -1,4 +1,4 @@
-//===-- Findings.cpp - What was looked at, and what was found ---*- C++ -*-===//
+//===-- Findings.cpp - Findings about a machine -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -35,7 +35,7 @@ static std::string gibibytes(double bytes) {
   return text;
 }
 
-/// What follows "KEY:" in one of the system's tables; empty if it is not there.
+/// Returns the text after "KEY:" in one of the system's tables; empty if the key is missing.
 static std::string valueIn(const char *path, const std::string &key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -74,7 +74,7 @@ Finding findMemory() {
 }
 
 Finding findSharedMemory() {
-  constexpr double wanted = 64.0 * (1 << 20); // a job of eight ranks takes less
+  constexpr double wanted = 64.0 * (1 << 20); // a job of eight ranks needs less
   struct statvfs info{};
   if (statvfs("/dev/shm", &info) != 0 || access("/dev/shm", R_OK | W_OK | X_OK) != 0)
     return {Verdict::missing, "shared memory", "/dev/shm cannot be written to",
@@ -129,7 +129,8 @@ Finding findMpi() {
 #endif
   const char *named = std::getenv("CGX_MPI_LIBRARY");
   const bool isNamed = named && *named;
-  std::vector<std::string> files = {"libcgx_mpi.so", "libcgx_mpi_mpich.so"}; // runtime/transport/mpi
+  // The libraries of runtime/transport/mpi.
+  std::vector<std::string> files = {"libcgx_mpi.so", "libcgx_mpi_mpich.so"};
   if (isNamed)
     files = {named};
   std::string found, reasons;
@@ -204,7 +205,7 @@ std::vector<Finding> findTools() {
     const bool runs = program == "cgx-run";
 #ifndef CGX_FRONT_HAS_NATIVE
     if (runs || program == "cgx-compile")
-      continue; // said above
+      continue; // it was listed above
 #endif
     findings.push_back({runs ? Verdict::missing : Verdict::absent, program, "not beside this program",
                         "it is in the package 'cgx', or of a build with CGX_BUILD_COMPILER=ON"});

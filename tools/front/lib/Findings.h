@@ -1,4 +1,4 @@
-//===-- Findings.h - What was looked at, and what was found -----*- C++ -*-===//
+//===-- Findings.h - Findings about a machine -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,20 +15,20 @@
 namespace cgx::front {
 
 enum class Verdict {
-  good,    ///< as it should be
-  absent,  ///< not there, and not needed by everybody
-  slow,    ///< jobs run, but slower than they could, or not all of them
+  good,    ///< as expected
+  absent,  ///< missing, and not needed by everybody
+  slow,    ///< jobs are slower than they could be, or some do not run
   missing, ///< ranks of this machine cannot train
 };
 
 struct Finding {
   Verdict verdict;
-  std::string subject; ///< such as "shared memory"
+  std::string subject; ///< the subject, such as "shared memory"
   std::string found;   ///< the value
-  std::string cure;    ///< what to do about it; empty if nothing
+  std::string cure;    ///< the remedy; empty if none is needed
 };
 
-// One function a subject.
+// Each of these functions examines one subject.
 Finding findProcessor();
 Finding findCores();
 Finding findMemory();

@@ -23,7 +23,8 @@ std::string findSibling(const std::string &program) {
   if (failed)
     return "";
   const std::filesystem::path folder = self.parent_path();
-  // A wheel's programs lie beside it, those of the wheel of native execution in the package beside its own.
+  // The programs of a wheel lie beside it; those of the wheel with native execution lie in the package beside
+  // its own.
   for (const std::string &path :
        {(folder / program).string(),
         (folder.parent_path().parent_path() / "cgx_native" / "bin" / program).string()})

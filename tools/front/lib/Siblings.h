@@ -14,9 +14,9 @@
 namespace cgx::front {
 
 struct Tool {
-  const char *command; ///< `cgx COMMAND` is the program cgx-COMMAND
+  const char *command; ///< `cgx COMMAND` runs the program cgx-COMMAND
   const char *summary;
-  const char *program = nullptr; ///< another one than cgx-COMMAND, which is listed by its own name as well
+  const char *program = nullptr; ///< the name of a program that is not cgx-COMMAND, by which it is listed too
 };
 
 inline constexpr Tool kTools[] = {
@@ -33,11 +33,11 @@ inline std::string programOf(const Tool &tool) {
   return tool.program ? tool.program : std::string("cgx-") + tool.command;
 }
 
-/// The path of a program that stands beside this one; empty if there is none.
+/// Returns the path of a program that lies beside this one; empty if there is none.
 std::string findSibling(const std::string &program);
 
-/// Runs that program in this one's place, arguments[0] being replaced by its name. Returns only if it cannot:
-/// then the reason is on standard error, and the value is the exit status, 127.
+/// Replaces this process by that program; its name replaces arguments[0]. Returns only on failure: the exit
+/// status 127, after printing the reason to standard error.
 int becomeSibling(const std::string &program, char **arguments);
 
 } // namespace cgx::front

@@ -1,6 +1,6 @@
 """cgx for JAX.
 
-Inside of a training script of your own, its gradients at 4 bits:
+In your own training script, with gradients at 4 bits:
 
     import cgx_jax
 

@@ -18,7 +18,7 @@ class _Marked:
 
 
 def per_step(values, steps=None):
-    """Marks a leaf of a batch as one value for each step: a learning rate, a random key.
+    """Marks a leaf of a batch as one value per step, such as a learning rate or a random key.
 
     Step k of a run takes `values[k]`, counted from step 0 of the whole training, also in a run that
     goes on from a checkpoint. A run that has more steps than there are values is refused.
@@ -82,7 +82,7 @@ def write_batches(path, batch, *, name="batch"):
 
 
 def _leaves(batch, name):
-    """The leaves of a batch by name, with their marks; trees may be marked as a whole."""
+    """Returns the leaves of a batch by name, with their marks. Whole trees may be marked."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(batch, is_leaf=lambda node: isinstance(node, (_Marked, list)))
     found = {}
     for path, leaf in leaves:
@@ -101,7 +101,7 @@ def _leaves(batch, name):
 
 
 def _tensor(name, leaf):
-    """What kind of input a leaf is, and its elements as JAX would have them."""
+    """Returns the kind of input that a leaf is, and its elements in the form in which JAX takes them."""
     kind = leaf.kind if isinstance(leaf, _Marked) else "samples"
     if kind == "per_step" and callable(leaf.leaf):
         if leaf.steps is None:
@@ -118,14 +118,14 @@ def _tensor(name, leaf):
 
 
 def _numbers(name, leaf):
-    """A leaf as an array of a type that steps take."""
+    """Returns a leaf as an array of a type that steps take."""
     if not trees.is_array(leaf) and not hasattr(leaf, "__array__"):
         raise TypeError(f"{name}: expected an array, got {type(leaf).__name__}")
     if trees.is_key(leaf):
         return trees.to_numpy(leaf)
     array = np.asarray(leaf)
     _check_type(name, array)
-    array = array.astype(array.dtype.newbyteorder("="), copy=False)  # other orders are no types of JAX
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)  # JAX has no types of another byte order
     _check_range(name, array)
     return trees.to_numpy(array)
 
@@ -142,7 +142,8 @@ def _check_type(name, array):
 
 
 def _check_range(name, array):
-    """JAX drops the upper half of whole numbers silently; in data that is a mistake."""
+    """Raises ExportError for whole numbers whose upper half JAX would drop without a message; in data that is a
+    mistake."""
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if array.dtype.kind not in "iu" or dtype == array.dtype or array.size == 0:
         return

@@ -1,4 +1,4 @@
-"""Whether what a step updates is communicated at all."""
+"""Checks that the updates of a step are communicated at all."""
 
 import re
 
@@ -9,7 +9,7 @@ _COLLECTIVES = ("all_gather", "all_reduce", "all_to_all", "async_start", "collec
 
 
 def reaches(module, results):
-    """Whether a collective reaches one of the results of @main.
+    """Returns true if a collective reaches one of the results of @main.
 
     Args:
       module: a lowered step whose collectives are explicit.
@@ -23,8 +23,8 @@ def reaches(module, results):
 
 
 def updates(module, feeds):
-    """The results among `feeds`, pairs (result, argument) of @main, that training moves: numbers that do not
-    come back as they went in, as those of an evaluation do. Integers count, or are keys."""
+    """Returns the results among `feeds`, pairs (result, argument) of @main, that training changes: floating-point
+    numbers that do not come back as they went in, as those of an evaluation do. Integers are counters or keys."""
     functions = {op.attributes["sym_name"].value: op.operation for op in module.body.operations
                  if op.operation.name == "func.func"}
     end = list(functions["main"].regions[0].blocks[0].operations)[-1]
@@ -37,7 +37,7 @@ _RETURNS_ITS_OPERAND = ("sdy.sharding_constraint", "sdy.reshard", "stablehlo.opt
 
 
 def _origin(op, result, functions):
-    """Which argument of a function or manual computation a result of it is; None where it is computed."""
+    """Returns which argument of a function or manual computation a result is, or None where it is computed."""
     block = op.regions[0].blocks[0]
     value = list(block.operations)[-1].operands[result]
     while hasattr(value.owner, "name"):  # the owner of an argument is a block
@@ -58,8 +58,8 @@ def _origin(op, result, functions):
 
 
 def _depends(values, functions):
-    """Whether values are computed from a collective, in their block or the ones around it. An op with regions
-    (a loop, a branch), or a call, is taken as a whole; a manual computation result by result."""
+    """Returns true if one of the values is computed from a collective, in their block or the ones around it. An op with
+    regions (a loop, a branch) or a call is taken as a whole; a manual computation is followed result by result."""
     pending, seen = list(values), set()
     while pending:
         value = pending.pop()
@@ -80,7 +80,7 @@ def _depends(values, functions):
 
 
 def _read_by(op):
-    """What an op reads, also inside: branches and loops take values from around them."""
+    """Returns the values that an op reads, including those that its branches and loops take from around them."""
     values = list(op.operands)
     for region in op.regions:
         for block in region.blocks:
@@ -90,7 +90,7 @@ def _read_by(op):
 
 
 def _communicates(op, functions):
-    """Whether an op is a collective, or contains or calls one."""
+    """Returns true if an op is a collective, or contains or calls one."""
     dialect, _, name = op.name.partition(".")
     if dialect == "stablehlo" and name in _COLLECTIVES:
         return True
@@ -101,7 +101,8 @@ def _communicates(op, functions):
 
 
 def of_one_device():
-    """What is wrong with a step for one device, and what to do: where JAX has several, the arguments lie on one."""
+    """Returns the warning about a step for one device, with a remedy. If JAX has several devices, the cause is that all
+    arguments are on one."""
     said = "the step is for one device: nothing is communicated, and cgx has nothing to compress. "
     if jax.device_count() > 1:
         return (f"{said}Its arguments lie on one of {jax.device_count()} devices: split the batch over a mesh of them, "

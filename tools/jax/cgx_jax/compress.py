@@ -1,4 +1,4 @@
-"""Compresses what a jitted step sends, in the place where JAX compiles it."""
+"""Compresses the communication of a jitted step at the place where JAX compiles it."""
 
 import copy
 import functools
@@ -14,7 +14,7 @@ from cgx_core.warned import text_of, warn
 from cgx_jax import communication, partition, runtime
 from cgx_jax.options import check_options
 
-# How the compiler begins to say so; what to do about it differs inside of JAX.
+# The compiler's message begins like this; inside JAX the remedy is another one.
 _ONE_DEVICE = "nothing is compressed: the step is for one device"
 
 
@@ -57,7 +57,7 @@ def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feed
 
 
 class CompressedStep:
-    """What `compress` returns."""
+    """The object that `compress` returns."""
 
     def __init__(self, step, options, plan, adaptation, *, transport, seed, timeout, report):
         functools.update_wrapper(self, step)
@@ -67,12 +67,13 @@ class CompressedStep:
         self._plan = plan
         self._connection = {"transport": transport, "seed": seed, "timeout": timeout, "adapt": adaptation}
         self._prints = report
-        self._versions = {}  # by the signature of arguments
+        self._versions = {}  # by the signature of the arguments
         self._programs = {}  # by the text of the lowered module
         self._last = None
         self._pending_state = None
         self._is_closed = False
-        # Taken where the user writes it, on his thread. Steps of one name are told apart by their order.
+        # The identity is taken on the user's thread, where the user writes the step. Steps of one name are told apart
+        # by their order.
         self._identity = runtime.identity_of(f"step {getattr(step, '__qualname__', '')}")
         self._compiling = threading.RLock()
 
@@ -82,27 +83,27 @@ class CompressedStep:
         return self._version_for(args, kwargs)(args, kwargs)
 
     def lower(self, *args, **kwargs):
-        """What the step is before cgx rewrites it, as of `jax.jit`."""
+        """Lowers the step before cgx rewrites it, as `jax.jit` does."""
         return self._step.lower(*args, **kwargs)
 
     def report(self, format="text"):
-        """What travels, layer by layer: the text of `cgx-opt --cgx-report`, or with format="json" its data. Of the
-        version that ran last."""
+        """Returns what is sent by the version that ran last, layer by layer: the text of `cgx-opt --cgx-report`, or its
+        data with format="json"."""
         version = self._latest()
         return version.compilation.report if format == "text" else version.compilation.report_json
 
     def diagnostics(self):
-        """What the compiler said of the version that ran last: warnings and remarks with their places."""
+        """Returns the compiler's warnings and remarks about the version that ran last, with their places."""
         return self._latest().compilation.diagnostics
 
     def telemetry(self):
-        """Counters of the ranks of this process, {rank: {...}}, of the version that ran last; they wait for the steps
-        that run. Empty where nothing is communicated."""
+        """Returns the counters of the ranks of this process, {rank: {...}}, of the version that ran last, after waiting
+        for running steps. They are empty where nothing is communicated."""
         program = self._latest().program
         return program.telemetry() if program else {}
 
     def transport(self):
-        """What lies between the ranks, such as "shm"; None where nothing is communicated."""
+        """Returns the transport between the ranks, such as "shm", or None where nothing is communicated."""
         program = self._latest().program
         return program.transport if program else None
 
@@ -113,38 +114,38 @@ class CompressedStep:
             program.adopt_plan(plan_text(plan))
 
     def plan(self):
-        """The plan that `adapt` made last, as json.load gives it; None before."""
+        """Returns the plan that `adapt` made last, as json.load gives it, or None before the first."""
         program = self._latest().program
         return program.plan if program else None
 
     def begin_profile(self):
-        """Measures from the next step on; all processes call it at the same time."""
+        """Starts a profile with the next step. All processes call it at the same time."""
         program = self._latest().program
         if program:
             program.begin_profile()
 
     def end_profile(self):
-        """The profile of all ranks, for `cgx-plan`; all processes call it at the same time."""
+        """Returns the profile of all ranks, for `cgx-plan`. All processes call it at the same time."""
         program = self._latest().program
         return program.end_profile() if program else None
 
     def state_dict(self):
-        """What codecs remember from step to step (the residuals of error feedback), and the number of the next step,
-        of the ranks of this process: a checkpoint without it is not the whole run. A tree of dicts, ints and
-        arrays."""
+        """Returns the state that the codecs of this process's ranks carry from step to step (the residuals of error
+        feedback) and the number of the next step, as a tree of dicts, ints and arrays. A checkpoint without it does
+        not resume the run exactly."""
         program = self._latest().program
         return program.state_dict() if program else {"step": 0, "ranks": {}}
 
     def load_state_dict(self, state):
-        """Goes on from a state of `state_dict`; before the first call, or between two."""
+        """Continues from a state of `state_dict`, before the first call or between two."""
         if self._last is None:
             self._pending_state = state
         elif self._last.program:
             self._last.program.load_state_dict(state)
 
     def close(self):
-        """Waits for steps that run, and ends the connections between ranks, with their threads and memory; otherwise they
-        end with the process. All processes call it. The step cannot be called afterwards."""
+        """Waits for running steps and closes the connections between ranks, with their threads and memory. Without a
+        call they close with the process. All processes call it. The step cannot be called afterwards."""
         self._is_closed = True
         for version in self._programs.values():
             if version.program:
@@ -168,9 +169,9 @@ class CompressedStep:
         return version
 
     def _version_of(self, lowered, leaves, tree):
-        """The program of what was lowered: the one that there is, where arguments differ in what makes no other, such as
-        two ways to say how they are split, or arrays of the host before results of the step. What codecs remember goes
-        on."""
+        """Returns the program of a lowered step. An existing one is used where arguments differ only in ways that need
+        no other program, such as two spellings of one sharding, or arrays of the host before results of the step. It
+        keeps its codec state."""
         text = lowered.as_text(debug_info=True)
         if (version := self._programs.get(text)) is not None:
             return version
@@ -178,7 +179,7 @@ class CompressedStep:
         for version in self._programs.values():
             if version.takes(body, leaves):
                 return version
-        # Which shapes are compiled first may differ between processes.
+        # The order in which shapes are compiled may differ between processes, so the identity contains the shapes.
         identity = self._identity.of(f"{tree} {[(getattr(leaf, 'shape', ()), str(getattr(leaf, 'dtype', ''))) for leaf in leaves]}")
         version = self._programs[text] = _Version(self._step, self._static, lowered, text, self._options, self._plan,
                                                   self._connection, body, leaves, identity)
@@ -191,8 +192,8 @@ class CompressedStep:
 
 
 def _signature(static, args, kwargs):
-    """What decides which program runs, as for jax.jit: structure, shapes, element types and shardings of what is
-    traced, and the values of what is not."""
+    """Returns the key that decides which program runs, as for jax.jit: structure, shapes, element types and shardings
+    of traced arguments, and the values of static ones."""
     traced = _without_static(static, args, kwargs) if static else (args, kwargs)
     leaves, tree = jax.tree.flatten(traced)
     constants = ()
@@ -205,7 +206,7 @@ def _signature(static, args, kwargs):
 
 def _signature_of(leaf):
     if isinstance(leaf, jax.Array):
-        # Random keys are arrays that lack some of this.
+        # Random keys are arrays that lack some of these attributes.
         return leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False), leaf.sharding, getattr(leaf, "committed", True)
     if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
         return leaf.shape, leaf.dtype
@@ -213,13 +214,13 @@ def _signature_of(leaf):
 
 
 def _placement_of(leaf):
-    """The sharding of an argument that has to stay where it lies; None of one that JAX places itself."""
+    """Returns the sharding of an argument that has to stay where it is, or None for one that JAX places."""
     return leaf.sharding if isinstance(leaf, jax.Array) and getattr(leaf, "committed", True) else None
 
 
 def _text_without_placement(lowered):
-    """The text of what was lowered, but for where its arguments lie. Calls from several lines are one: it has no
-    locations."""
+    """Returns the text of a lowered step without the placement of its arguments. It has no locations, so that calls
+    from several lines are one."""
     from jax._src.lib.mlir import ir
     module = parse_module(lowered.as_text())
     with module.context:
@@ -241,7 +242,7 @@ def rewrite(module, text, options, plan, name):
 
 
 def _per_rank_text(module, text):
-    """The text of a step whose collectives are all in it."""
+    """Returns the text of a step that contains all its collectives."""
     if not partition.is_left_to_a_partitioner(module):
         return text
     program, _ = partition.partition(text, partition.ranks_of(module), [])
@@ -249,7 +250,7 @@ def _per_rank_text(module, text):
 
 
 def open_program(identity, compilation, devices, connection):
-    """Opens what `rewrite` made in the runtime, for devices in the order of the ranks."""
+    """Opens the result of `rewrite` in the runtime, for devices in the order of the ranks."""
     if len(devices) != compilation.manifest["ranks"]:
         raise RuntimeError(f"expected a device for each of {compilation.manifest['ranks']} ranks, got {len(devices)}")
     return runtime.Program(identity, compilation.manifest_text, devices, options=compiler.words_of(compilation.options), **connection)
@@ -267,16 +268,17 @@ class _Version:
             if diagnostic.severity == "warning":
                 warn(communication.of_one_device() if _ONE_DEVICE in diagnostic.message else text_of(diagnostic))
         if not self.compilation.manifest["collectives"]:
-            return  # nothing of ours is on its path
+            return  # this step has no collective of ours
         self.program = open_program(identity, self.compilation, _devices_of(lowered), connection)
         self._compiled = _compile_instead(lowered, self.compilation.module)
         self._static = static
-        # Where JAX or XLA chose the placement of an argument, it is known now.
+        # By now JAX or XLA has chosen the placement of arguments that had none.
         self._chosen = jax.tree.leaves(self._compiled.input_shardings, is_leaf=lambda each: each is None)
 
     def takes(self, body, leaves):
-        """Whether this program is that of `body` (`_text_without_placement`) for these arguments, too: each lies where
-        an argument of this program was said to lie, or where nothing was said and the program takes it."""
+        """Returns true if this program can run `body` (`_text_without_placement`) with these arguments too: each is
+        placed where this program was told that the argument would be, or, where it was told nothing, where the
+        program takes it."""
         if self.program is None or body != self._body:
             return False
         for leaf, said, chosen in zip(leaves, self._placements, self._chosen, strict=True):
@@ -293,11 +295,11 @@ class _Version:
             args, kwargs = _without_static(self._static, args, kwargs)
         self.program.about_to_run()
         results = self._compiled(*args, **kwargs)
-        self.program.dispatched()  # not where JAX refused the arguments
+        self.program.dispatched()  # skipped where JAX rejected the arguments
         return results
 
 
-# What JAX has no public way for: a module in the place of the one that was lowered. JAX 0.7 to 0.12 have these names.
+# JAX has no public way to replace the lowered module by another. JAX 0.7 to 0.12 have these private names.
 _PRIVATE_NAMES = ("_hlo", "_executable", "_device_list")
 
 
@@ -310,7 +312,7 @@ def _lowering_of(lowered):
 
 
 def parse_module(text):
-    """The text of a module in JAX's own form."""
+    """Parses the text of a module in JAX's own form."""
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir
     with mlir.make_ir_context():
@@ -318,22 +320,22 @@ def parse_module(text):
 
 
 def _devices_of(lowered):
-    """The devices of the ranks, in their order."""
+    """Returns the devices of the ranks, in their order."""
     return tuple(_lowering_of(lowered)._device_list)
 
 
 def _compile_instead(lowered, module):
-    """Compiles the text of a module that has the signature of what was lowered."""
-    # Copies: JAX keeps what it lowered, for the next call of the step itself.
+    """Compiles the text of a module that has the signature of the lowered step."""
+    # These are copies, because JAX keeps what it lowered for the next call of the step itself.
     rewritten, lowering = copy.copy(lowered), copy.copy(_lowering_of(lowered))
     lowering._hlo = parse_module(module)
-    lowering._executable = None  # else the executable of the module before would run, and say nothing
+    lowering._executable = None  # otherwise JAX would run the executable of the old module
     rewritten._lowering = lowering
     return rewritten.compile()
 
 
 def _static_parameters(step):
-    """Numbers and names of the arguments that a jitted function takes for constants: programs do not take them."""
+    """Returns the numbers and names of the static arguments of a jitted function, which programs do not take."""
     info = getattr(step, "_jit_info", None)
     numbers, names = getattr(info, "static_argnums", ()) or (), getattr(info, "static_argnames", ()) or ()
     return (frozenset(numbers), frozenset(names)) if numbers or names else None

@@ -1,4 +1,4 @@
-"""What goes wrong."""
+"""Errors of this package."""
 
 
 class ExportError(ValueError):

@@ -1,4 +1,4 @@
-"""Writes a training step as `cgx-opt`, `cgx-run` and `cgx-compile` read it."""
+"""Writes a training step for `cgx-opt`, `cgx-run` and `cgx-compile`."""
 
 import contextlib
 import inspect
@@ -86,7 +86,7 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
 
 
 def _summary(program, tensors, lowered):
-    """What was written, and what is typed next."""
+    """Returns a summary of the files that were written, with the command to type next."""
     ranks = partition.ranks_of(lowered.compiler_ir("stablehlo"))
     written = f"cgx: wrote {program} ({ranks} rank{'s' if ranks != 1 else ''})"
     file = shlex.quote(str(program))
@@ -99,7 +99,7 @@ def _summary(program, tensors, lowered):
 
 
 def _parameter_names(step):
-    """The names of the step's two parameters, which begin the names of its arguments."""
+    """Returns the names of the step's two parameters, which begin the names of its arguments."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     try:
         parameters = inspect.signature(step).parameters.values()
@@ -114,7 +114,7 @@ def _parameter_names(step):
 
 
 def _check_leaves(trees_of):
-    """Refuses leaves that are no arrays, and warns of element types that may change."""
+    """Raises ExportError for leaves that are no arrays, and warns of element types that may change."""
     for parameter, tree in trees_of.items():
         for name, leaf in trees.named_leaves(tree, parameter).items():
             if isinstance(leaf, jax.ShapeDtypeStruct):
@@ -159,13 +159,13 @@ def _check_text(text, state, batch, parameters):
 
 
 def _printed_shapes(shape, replicas):
-    """The shapes that the text may have for a tensor: its own, and in the per-replica programs of
-    jax.pmap before JAX 0.8 that of one replica's slice."""
+    """Returns the shapes that the text may have for a tensor: its own, and in the per-replica programs of jax.pmap
+    before JAX 0.8 that of one replica's slice."""
     return [shape, (1, *shape[1:])] if shape and shape[0] == replicas > 1 else [shape]
 
 
 def _as_written(name, leaf, write):
-    """What `state.safetensors` gets for a leaf; where nothing is written, whatever has its shape and type."""
+    """Returns the contents of `state.safetensors` for a leaf; if nothing is written, an object of its shape and type."""
     if isinstance(leaf, jax.ShapeDtypeStruct):
         if write:
             raise ExportError(f"{name}: expected an array, got a ShapeDtypeStruct: state.safetensors has the values "
@@ -179,8 +179,8 @@ def _as_written(name, leaf, write):
 
 
 def _next_state(jitted, state, batch):
-    """Where the next state stands in what the step returns: the index of its first leaf there; None
-    where the step returns no tree of the state's structure, shapes and element types."""
+    """Returns the index of the next state's first leaf in the results of the step, or None where the step returns no
+    tree of the state's structure, shapes and element types."""
     result = jax.eval_shape(jitted, state, batch)
 
     def described(tree):
@@ -201,14 +201,15 @@ def _next_state(jitted, state, batch):
 
 
 def _check_feeding(lowered, first, parameter):
-    """Warns when a donated state does not come back: training could not go on."""
+    """Warns if a donated state is not returned, so that training could not continue."""
     if first is None and any(info.donated for info in jax.tree.leaves(lowered.args_info)):
         warnings.warn(f"the step returns no tree of the structure, shapes and element types of {parameter}: "
                       f"its next step cannot be fed from this one", stacklevel=3)
 
 
 def _unread(text, state, parameter, first):
-    """The leaves of a state that comes back of which the text has no argument: the step computes them anew."""
+    """Returns the leaves of a returned state for which the text has no argument, because the step computes them without
+    it."""
     if first is None:
         return []
     arguments = {argument.name for argument in signature.main_arguments(text)}
@@ -216,7 +217,7 @@ def _unread(text, state, parameter, first):
 
 
 def _feeds(state, parameter, first, text):
-    """Pairs (result, argument) of @main, where the next step takes a result as an argument. The text may
+    """Returns pairs (result, argument) of @main for which the next step takes the result as the argument. The text may
     lack arguments that the step does not use."""
     if first is None:
         return []
@@ -226,8 +227,8 @@ def _feeds(state, parameter, first, text):
 
 
 def _with_communication(lowered, text, feeds):
-    """The text of the step with its collectives: as it is, or, where it leaves them to a partitioner, as
-    that makes it. Warns of an update that nothing is communicated for."""
+    """Returns the text of the step with its collectives: unchanged, or from the partitioner where the step leaves them
+    to it. Warns of an update for which nothing is communicated."""
     module = lowered.compiler_ir("stablehlo")
     devices = partition.ranks_of(module)
     updates = communication.updates(module, feeds)
@@ -249,7 +250,7 @@ def _with_communication(lowered, text, feeds):
 
 @contextlib.contextmanager
 def _source_paths(full):
-    """Makes JAX print the base names of source files, unless the user chose otherwise."""
+    """Lets JAX print the base names of source files, unless the user chose otherwise."""
     option = "jax_hlo_source_file_canonicalization_regex"
     before = getattr(jax.config, option)
     if not full and before is None:

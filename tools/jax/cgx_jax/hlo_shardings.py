@@ -1,9 +1,8 @@
-"""How XLA's shardings read in the axes of a mesh.
+"""Converts XLA's shardings to the axes of a mesh.
 
-XLA says how a tensor is split by tiles and a list of devices, `{devices=[2,1,2]<=[2,2]T(1,0)
-last_tile_dim_replicate}`, or (as of jaxlib 0.12) by the axes of a mesh that it names itself,
-`{mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)), [{'b'}, {'a':(1)2}]}`; a program of a rank by the axes of the
-step's mesh, `[{"model"}, {}]`.
+XLA describes how a tensor is split by tiles and a list of devices, `{devices=[2,1,2]<=[2,2]T(1,0)
+last_tile_dim_replicate}`, or (as of jaxlib 0.12) by the axes of a mesh that it names itself, `{mesh['a'=2,'b'=2],
+device_ids=([2,2]T(1,0)), [{'b'}, {'a':(1)2}]}`; a program of a rank by the axes of the step's mesh, `[{"model"}, {}]`.
 """
 
 import itertools
@@ -13,7 +12,8 @@ import numpy as np
 
 
 def split_tuple(text):
-    """The shardings of `{{replicated}, /*index=1*/{devices=[4]<=[4]}}`; of one sharding, itself."""
+    """Splits a tuple such as `{{replicated}, /*index=1*/{devices=[4]<=[4]}}` into its shardings. A single sharding
+    gives itself."""
     text = re.sub(r"/\*.*?\*/", "", text).strip()
     if not text.startswith("{{"):
         return [text] if text != "{}" else []
@@ -28,7 +28,7 @@ def split_tuple(text):
 
 
 def tiles(text, rank, devices):
-    """Where each device's tile lies.
+    """Returns the position of each device's tile.
 
     Args:
       text: one sharding, as XLA prints it.
@@ -41,7 +41,7 @@ def tiles(text, rank, devices):
       over all devices alike.
     """
     body = text.strip()[1:-1]
-    said = re.sub("'[^']*'", "", body)  # without the names of axes
+    said = re.sub("'[^']*'", "", body)  # leave out the names of axes
     if re.search("maximal|manual|unreduced", said):
         return None
     if not body or re.search(r"\breplicated\b(?!=)", said):
@@ -59,7 +59,7 @@ def tiles(text, rank, devices):
 
 
 def _tiles_of_mesh(body, rank, devices):
-    """`tiles` of `mesh['a'=2,'b'=2], device_ids=(...), [{'b'}, {'a':(1)2}]`."""
+    """Does the work of `tiles` for `mesh['a'=2,'b'=2], device_ids=(...), [{'b'}, {'a':(1)2}]`."""
     sizes = {name: int(size) for name, size in re.findall(r"'([^']*)'=(\d+)", body.partition("]")[0])}
     if np.prod(list(sizes.values()), dtype=np.int64) != devices:
         return None
@@ -83,13 +83,13 @@ def _tiles_of_mesh(body, rank, devices):
 
 
 def _permuted(shape, axes, devices):
-    """The devices of `[2,2]T(1,0)`, in order."""
+    """Returns the devices of `[2,2]T(1,0)`, in order."""
     order = np.arange(devices).reshape(_integers(shape))
     return (order.transpose(_integers(axes)) if axes else order).reshape(-1)
 
 
 def axes_of(text, rank, mesh):
-    """The mesh axes that each dimension is split over, major first.
+    """Returns the mesh axes that each dimension is split over, major first.
 
     Args:
       text: one sharding, as XLA prints it.

@@ -1,4 +1,4 @@
-"""Compresses what every training step sends that JAX compiles from now on; the script stays as it is.
+"""Compresses the communication of every training step that JAX compiles from now on, without a change to the script.
 
 JAX compiles all jitted functions at one place, which takes the lowered module and its devices. There the module is rewritten,
 as by `compress`, before JAX asks its caches: the persistent cache keys what was rewritten, with its options. JAX's public
@@ -27,7 +27,8 @@ from cgx_jax.options import check_options
 from cgx_jax.runtime import identity_of, place_of
 
 _COLLECTIVE = re.compile(r"stablehlo\.(all_reduce|reduce_scatter|all_gather|all_to_all|collective_permute|collective_broadcast)")
-# A step that leaves its collectives to a partitioner is asked of a child, which takes seconds. Without these nothing trains.
+# A step that leaves its collectives to a partitioner needs a child process, which takes seconds. A step without any of
+# these operations does not train, so it is skipped.
 _PRODUCT = re.compile(r"stablehlo\.(dot_general|convolution)")
 
 _installed = None
@@ -35,9 +36,9 @@ _installed = None
 
 def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, adapt=None,
             transport=None, seed=0, timeout=30.0, report=False, **options):
-    """From now on, every jitted step over several devices whose gradients the compiler finds is rewritten when JAX compiles
-    it. What was done to a step is printed once, by the first process. A step of which nothing would be compressed is left
-    to JAX, and so is what the compiler refuses, with a warning.
+    """Rewrites every jitted step over several devices in which the compiler finds gradients, from now on, when JAX
+    compiles it. The first process prints once per step what was done. A step in which nothing would be compressed is
+    left to JAX; so is one that the compiler rejects, with a warning.
 
     Args:
       select: names of jitted functions to rewrite, a pattern or a list of them: "train_*". All by default.
@@ -66,11 +67,11 @@ def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, erro
 
 
 class Installation:
-    """What `install` returns."""
+    """The object that `install` returns."""
 
     def __init__(self, options, plan, select, prints, connection):
         self.steps = {}
-        self._left = {}  # to JAX: why, by the name of the function
+        self._left = {}  # functions left to JAX, and why, by name
         self._options, self._plan, self._select = options, plan, select
         self._prints, self._connection = prints, connection
         self._steps_by_text = {}
@@ -80,7 +81,7 @@ class Installation:
         self._restore = _replace(self)
 
     def uninstall(self):
-        """What is compiled from now on is left to JAX; what was rewritten goes on."""
+        """Leaves to JAX the steps that are compiled from now on. Steps that were rewritten stay so."""
         global _installed
         if _installed is self:
             self._restore()
@@ -88,7 +89,7 @@ class Installation:
             self._say_nothing_was_done()
 
     def _say_nothing_was_done(self):
-        """Where no step was rewritten, training went on as without cgx, which is not what was asked for."""
+        """Warns that no step was rewritten: training ran as it does without cgx, which is not what was requested."""
         if not self.steps:
             listed = "; ".join(f"{name}: {reason}" for name, reason in self._left.items())
             warn("cgx_jax.install() compressed nothing: " + (listed or "no function over several devices was compiled that sends anything "
@@ -96,16 +97,16 @@ class Installation:
                                                               (f", of those that select={self._select} names" if self._select else "")))
 
     def step_for(self, backend, module, devices):
-        """What a module is to be rewritten to; None where it is left to JAX."""
+        """Returns the step that replaces a module, or None where it is left to JAX."""
         return self._step_of(backend, module, devices) if len(devices) > 1 else None
 
     def keep(self, executable, program):
-        """An executable runs a program."""
+        """Records the program that an executable runs."""
         self._programs[id(executable)] = program
         self._executables.append(executable)
 
     def program_of(self, executable):
-        """The program that an executable runs; None where it is JAX's own affair."""
+        """Returns the program that an executable runs, or None where it is none of ours."""
         return self._programs.get(id(executable))
 
     def _step_of(self, backend, module, devices):
@@ -123,13 +124,13 @@ class Installation:
                                         plan_text(self._plan) if self._plan is not None else ""]).encode()).hexdigest()[:16]
         with self._lock:
             compiling = self._locks.setdefault(key, threading.Lock())
-        with compiling:  # of this step alone: others are compiled on other threads, in an order of their own
+        with compiling:  # locks this step only; others are compiled on other threads, in an order of their own
             if key not in self._steps_by_text:
                 self._steps_by_text[key] = self._rewritten(name, f"cgx-{key}", module, text, tuple(devices))
         return self._steps_by_text[key]
 
     def _rewritten(self, name, program, module, text, devices):
-        """The step; None where it is left to JAX."""
+        """Returns the rewritten step, or None where it is left to JAX."""
         signature = next(str(op.attributes["function_type"]) for op in module.body.operations
                          if op.operation.name == "func.func" and op.attributes["sym_name"].value == "main")
         identity = dataclasses.replace(identity_of(f"installed {name} {signature}"), name=program)
@@ -155,13 +156,13 @@ class Installation:
 
 
 class InstalledStep:
-    """One step that was rewritten."""
+    """A step that was rewritten."""
 
     def __init__(self, name, compilation, program):
         self.name, self.compilation, self.program = name, compilation, program
 
     def summary(self):
-        """A line of what travels."""
+        """Returns one line on what is sent."""
         data = self.compilation.report_json
         compressed = sum(layer["codec"] != "identity" for layer in data["layers"])
         raw, wire = (max(data[name], default=0) for name in ("raw_bytes_by_rank", "wire_bytes_by_rank"))
@@ -169,7 +170,7 @@ class InstalledStep:
                 f"and step\n")
 
     def report(self, format="text"):
-        """As of `cgx_jax.compress`, like what follows."""
+        """Returns the report; see `cgx_jax.compress` for this and the following methods."""
         return self.compilation.report if format == "text" else self.compilation.report_json
 
     def diagnostics(self):
@@ -192,7 +193,7 @@ class InstalledStep:
 
 
 def _replace(installation):
-    """Puts the installation where JAX compiles and runs. Returns what takes it away again."""
+    """Installs the hooks where JAX compiles and runs. Returns a function that removes them."""
     from jax._src import compiler as jax_compiler
     from jax._src.interpreters import pxla
     compile_module = getattr(jax_compiler, "compile_or_get_cached", None)
@@ -228,7 +229,7 @@ def _replace(installation):
     pxla.MeshExecutable.unsafe_call = property(call_of)
 
     def restore():
-        # Executables that were rewritten still say when they run.
+        # Rewritten executables still report when they run.
         jax_compiler.compile_or_get_cached = compile_module
     return restore
 

@@ -1,4 +1,4 @@
-"""What the partitioner's child reads and writes of MLIR modules: signatures, meshes, groups."""
+"""Reads and writes MLIR modules for the partitioner's child: signatures, meshes, groups."""
 
 import itertools
 import json
@@ -9,11 +9,11 @@ from jax._src.lib.mlir import ir
 
 
 class PartitionError(Exception):
-    """The step has no program of one rank; the message says why."""
+    """The step has no program for one rank; the message says why."""
 
 
 def main_of(module):
-    """The function @main."""
+    """Returns the function @main."""
     for op in module.body.operations:
         if op.operation.name == "func.func" and op.attributes["sym_name"].value == "main":
             return op.operation
@@ -21,24 +21,24 @@ def main_of(module):
 
 
 def inputs_of(function):
-    """The types of a function's arguments."""
+    """Returns the types of a function's arguments."""
     return list(ir.FunctionType(function.attributes["function_type"].value).inputs)
 
 
 def results_of(function):
-    """The types of a function's results."""
+    """Returns the types of a function's results."""
     return list(ir.FunctionType(function.attributes["function_type"].value).results)
 
 
 def dictionaries(function, name):
-    """What is said of each argument ("arg_attrs") or result ("res_attrs"), as dicts."""
+    """Returns the attributes of each argument ("arg_attrs") or result ("res_attrs") as dicts."""
     if name in function.attributes:
         return [{entry.name: entry.attr for entry in ir.DictAttr(each)} for each in function.attributes[name]]
     return [{} for _ in (inputs_of if name == "arg_attrs" else results_of)(function)]
 
 
 def set_dictionaries(function, name, entries):
-    """Replaces what `dictionaries` returned."""
+    """Replaces the attributes that `dictionaries` returned."""
     function.attributes[name] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in entries])
 
 
@@ -50,7 +50,7 @@ class Mesh:
 
     @staticmethod
     def of(module, devices):
-        """The first mesh that has all devices in order; one is added when there is none."""
+        """Returns the first mesh that has all devices in order. Adds one when there is none."""
         for op in module.body.operations:
             if op.operation.name == "sdy.mesh":
                 sizes = _sizes(op.attributes["mesh"])
@@ -64,23 +64,23 @@ class Mesh:
         return Mesh("cgx_mesh", sizes)
 
     def sharding(self, axes):
-        """`<@mesh, [{"data"}, {}]>`, of the axes that each dimension is split over."""
+        """Returns `<@mesh, [{"data"}, {}]>`, given the axes that each dimension is split over."""
         dimensions = ", ".join("{" + ", ".join(map(json.dumps, names)) + "}" for names in axes)
         return f"<@{self.symbol}, [{dimensions}]>"
 
     def parts(self, names):
-        """How many parts a dimension has that is split over the named axes."""
+        """Returns the number of parts of a dimension that is split over the named axes."""
         return int(np.prod([self.sizes[name] for name in names], dtype=np.int64))
 
     def local(self, type_, axes):
-        """The type of one rank's part."""
+        """Returns the type of one rank's part."""
         type_ = ir.RankedTensorType(type_)
         shape = [size // self.parts(names) for size, names in zip(type_.shape, axes)]
         return ir.RankedTensorType.get(shape, type_.element_type, type_.encoding, loc=ir.Location.unknown())
 
 
 def pin(function, name, index, mesh, axes):
-    """Asks for the sharding of an argument or a result."""
+    """Sets the sharding of an argument or a result."""
     entries = dictionaries(function, name)
     entries[index].pop("mhlo.sharding", None)
     entries[index]["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding{mesh.sharding(axes)}")
@@ -88,20 +88,20 @@ def pin(function, name, index, mesh, axes):
 
 
 def attributes_of(op):
-    """An op's attributes by name."""
+    """Returns an op's attributes by name."""
     return {op.attributes[i].name: op.attributes[i].attr for i in range(len(op.attributes))}
 
 
 def as_jax_prints(module):
-    """Writes what partitioners leave as JAX would have printed it: groups of ranks as lists, StableHLO's
-    ops, and nothing said to XLA."""
+    """Rewrites a partitioner's output in the form that JAX prints: groups of ranks as lists, StableHLO's ops, and no
+    attributes for XLA."""
     meshes = {op.attributes["sym_name"].value: str(op.attributes["mesh"])
               for op in module.body.operations if op.operation.name == "sdy.mesh"}
     foreign, unknown = [], []
 
     def visit(op):
         for name in attributes_of(op):
-            # How Shardy splits what is local by now says nothing more.
+            # After partitioning, Shardy's attributes about local values have no meaning.
             if name.startswith(("mhlo.", "xla_", "sdy.sharding")) and op.name != "builtin.module":
                 del op.attributes[name]
         if op.name == "func.func":
@@ -132,7 +132,7 @@ def as_jax_prints(module):
         op.erase()
 
 
-# What XLA has as an op of its own, and JAX prints as one of chlo.
+# XLA has these as ops of its own, which JAX prints as ops of chlo.
 _OF_CHLO = {f"mhlo.{name}": f"chlo.{name}" for name in
             ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh")} | {"mhlo.topk": "chlo.top_k"}
 
@@ -147,7 +147,7 @@ def _replace(op, name, **attributes):
 
 
 def _groups(text, meshes):
-    """The lists of ranks of `#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [...]>`."""
+    """Returns the lists of ranks of `#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [...]>`."""
     symbol = re.search(r"mesh = @(\w+|\"[^\"]*\")", text)
     mesh = meshes[symbol[1].strip('"')] if symbol else text.split("axes = [#stablehlo.axis_ref")[0]
     sizes = {name: int(size) for name, size in re.findall(r'(?:name = )?"([^"]+)"(?:\s*=\s*|, size = )(\d+)', mesh)}
@@ -156,7 +156,7 @@ def _groups(text, meshes):
     devices = np.array([int(d) for d in order[1].split(",")] if order else range(count))
     references = re.findall(r'axis_ref<name = "([^"]+)"(?:, sub_axis_info = \((\d+)\)(\d+))?', text)
 
-    # An axis of which a part is taken is three axes: what comes before, the part, what comes after.
+    # An axis of which a part is used becomes three axes: before the part, the part, and after it.
     names, shape, wanted = [], [], []
     for name, size in sizes.items():
         cuts = sorted({1, size} | {b for n, before, part in references if n == name and part
@@ -176,7 +176,7 @@ def _groups(text, meshes):
 
 
 def _sizes(attribute):
-    """Sizes by axis name of an sdy.mesh; None when its devices are in another order."""
+    """Returns the sizes of an sdy.mesh by axis name, or None when its devices are in another order."""
     text = str(attribute)
     if "device_ids" in text:
         return None

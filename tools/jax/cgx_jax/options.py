@@ -1,8 +1,8 @@
-"""Options of the compiler, refused where a user writes them and not once a step runs."""
+"""Checks options of the compiler where a user writes them, before a step runs."""
 
 from cgx_core import compiler
 
-_NAME = "<options>"  # of a module that has nothing of the user's
+_NAME = "<options>"  # of a module without anything of the user's
 
 
 def check_options(options, plan=None):

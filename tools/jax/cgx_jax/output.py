@@ -1,7 +1,7 @@
-"""Where files go that the package writes, as the tools write theirs (runtime/output).
+"""Writes the files of this package by the rules of the tools (runtime/output).
 
-A link stays a link, and what it leads to is replaced as a whole: readers see the old bytes or all new ones.
-What is no regular file, like a pipe or /dev/stdout, is written to.
+A link stays a link, and its target is replaced as a whole: readers see all old bytes or all new ones. A path that is no
+regular file, such as a pipe or /dev/stdout, is written to.
 """
 
 import os
@@ -9,7 +9,8 @@ import secrets
 
 
 def make_folder(path):
-    """Makes a folder, and those above it, where they are not there yet.
+    """Makes a folder and its missing parents. The owner may use the new ones whatever the umask is, because the files
+    could not be written there otherwise.
 
     Their owner may use what is new whatever the umask: what is about to be written there could not be."""
     path = os.path.abspath(path)
@@ -20,7 +21,7 @@ def make_folder(path):
     try:
         os.mkdir(path)
     except FileExistsError:
-        if not os.path.isdir(path):  # made by another process meanwhile is as good
+        if not os.path.isdir(path):  # it does not matter which process made it
             raise
         return
     mode = os.stat(path).st_mode & 0o7777
@@ -29,7 +30,7 @@ def make_folder(path):
 
 
 def write(path, pieces):
-    """Writes bytes, one piece behind the other, to a file.
+    """Writes the pieces of bytes, one after the other, to a file.
 
     Args:
       path: the file; replaced if it exists, with its permissions kept.
@@ -37,7 +38,7 @@ def write(path, pieces):
     """
     path = os.fspath(path)
     if os.path.exists(path) and not _is_replaceable(path):
-        with open(path, "ab") as file:  # behind what a shell has written there
+        with open(path, "ab") as file:  # appends after the text that a shell has written there
             file.writelines(pieces)
         return
     path = os.path.realpath(path)
@@ -51,7 +52,7 @@ def write(path, pieces):
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-    except BaseException:  # an interrupt as well
+    except BaseException:  # including an interrupt
         try:
             os.unlink(partial)
         except FileNotFoundError:
@@ -60,5 +61,5 @@ def write(path, pieces):
 
 
 def _is_replaceable(path):
-    """Whether it is a regular file with a name of its own, which descriptors in /dev/fd and /proc have not."""
+    """Returns true if it is a regular file with a name of its own, which descriptors in /dev/fd and /proc do not have."""
     return os.path.isfile(path) and not os.path.abspath(path).startswith(("/dev/std", "/dev/fd/", "/proc/"))

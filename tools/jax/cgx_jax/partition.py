@@ -1,8 +1,8 @@
 """Finds out whether a step leaves communication to a partitioner, and has it partitioned.
 
-A step under `jax.jit` alone says how its arrays are split, not what is to be communicated. cgx takes the
-program of one rank, so the exporter has the user's own jaxlib make it, in a process of its own:
-partitioners check what they are given by aborting.
+A step under `jax.jit` alone defines how its arrays are split, not what is communicated. cgx takes the program of one
+rank, so the exporter has the user's own jaxlib make it, in a process of its own: partitioners check what they are given
+by aborting.
 """
 
 import json
@@ -17,20 +17,20 @@ import jax
 
 from cgx_jax.errors import ExportError
 
-# XLA's is the one that plain jit runs. Shardy's own passes help where its program has no form in StableHLO.
+# Plain jit runs the program of XLA's partitioner. Shardy's own passes help where that program has no form in StableHLO.
 PARTITIONERS = ("xla", "shardy")
 
 
 def ranks_of(module):
-    """The number of devices that a lowered module is for."""
+    """Returns the number of devices that a lowered module is for."""
     attributes = module.operation.attributes
     counts = [attributes[name].value for name in ("mhlo.num_replicas", "mhlo.num_partitions") if name in attributes]
     return max([1, *counts])
 
 
 def is_left_to_a_partitioner(module):
-    """Whether something of a lowered module is split over devices outside of `jax.shard_map`, or
-    over an axis that no `shard_map` names."""
+    """Returns true if part of a lowered module is split over devices outside of `jax.shard_map`, or over an axis that
+    no `shard_map` names."""
     attributes = module.operation.attributes
     if "mhlo.num_partitions" not in attributes or attributes["mhlo.num_partitions"].value == 1:
         return False
@@ -38,7 +38,7 @@ def is_left_to_a_partitioner(module):
 
 
 class _Splits:
-    """Follows split values through the functions of a module, to whatever reads them."""
+    """An analysis that follows split values through the functions of a module to the ops that read them."""
 
     def __init__(self, module):
         self.functions = {op.attributes["sym_name"].value: op.operation for op in module.body.operations
@@ -84,7 +84,7 @@ class _Splits:
                 self.found |= int(size) > 1 and axis not in manual
 
     def _has_splits_inside(self, op):
-        """Whether an op is part of GSPMD's form of shard_map, or a loop or branch that splits something."""
+        """Returns true if an op is part of GSPMD's form of shard_map, or a loop or branch that splits something."""
         if op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value.startswith("SPMD"):
             return True
         return any(inner.operation.name == "sdy.manual_computation" or _is_split(_asked_sharding(inner.operation) or "")
@@ -93,7 +93,7 @@ class _Splits:
                    for region in op.regions for block in region.blocks for inner in block.operations)
 
     def _calls_splits(self, call):
-        """Whether a function that a loop calls splits something."""
+        """Returns true if a function that a loop calls splits something."""
         self._follow(call.attributes["callee"].value, (False,) * len(call.operands))
         callee = self.functions[call.attributes["callee"].value]
         return any(op.operation.name == "sdy.manual_computation" or _is_split(_asked_sharding(op.operation) or "")
@@ -101,7 +101,7 @@ class _Splits:
 
 
 def _asked_sharding(op):
-    """The text of the sharding that an op asks for; None when it is no such op."""
+    """Returns the text of the sharding that an op requests, or None when the op is no such request."""
     if op.name in ("sdy.sharding_constraint", "sdy.reshard"):
         return str(op.attributes["sharding"])
     if op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == "Sharding":
@@ -110,12 +110,12 @@ def _asked_sharding(op):
 
 
 def _is_split(text):
-    """Whether the text of a sharding splits a dimension."""
+    """Returns true if the text of a sharding splits a dimension."""
     return bool(re.search(r'\{[^{}]*"', text.split("replicated=")[0].split("<@")[-1])) or "devices=" in text
 
 
 def _shardings_of(function, name):
-    """The texts of the shardings of a function's arguments or results."""
+    """Returns the texts of the shardings of a function's arguments or results."""
     if name not in function.attributes:
         return [""] * len(function.regions[0].blocks[0].arguments)
     texts = []
@@ -126,7 +126,7 @@ def _shardings_of(function, name):
 
 
 def partition(text, devices, feeds):
-    """Has the text of a step partitioned.
+    """Partitions the text of a step.
 
     Args:
       text: of the lowered step, with locations.
@@ -154,10 +154,10 @@ def partition(text, devices, feeds):
 
 
 def _ask(partitioner, text, devices, feeds):
-    """Runs one partitioner in a child. Returns what `partitioner.py` answers."""
+    """Runs one partitioner in a child process. Returns the answer of `partitioner.py`."""
     flags = [flag for flag in os.environ.get("XLA_FLAGS", "").split()
              if not flag.startswith(("--xla_force_host_platform_device_count", "--xla_dump"))]
-    # Whatever says where the parent runs is not for the child.
+    # Variables that choose where the parent runs are not passed to the child.
     inherited = {name: value for name, value in os.environ.items()
                  if name not in ("JAX_NUM_CPU_DEVICES", "JAX_PLATFORM_NAME")}
     environment = inherited | {

@@ -1,4 +1,4 @@
-"""Has a step partitioned by the jaxlib that is installed: a program of its own.
+"""Partitions a step with the installed jaxlib, in a process of its own.
 
     python -m cgx_jax.partitioner REQUEST RESPONSE
 
@@ -28,13 +28,13 @@ from cgx_jax.module import Mesh, PartitionError, as_jax_prints, dictionaries, in
 
 
 def partition(request):
-    """The program of one rank, as the one manual computation of a @main that has the signature of the
-    step: shapes, names, donation and shardings."""
+    """Returns the program of one rank, as the one manual computation in a @main with the signature of the step: shapes,
+    names, donation and shardings."""
     by = {"xla": ByXla, "shardy": ByShardy}[request["partitioner"]]
     with mlir.make_ir_context():
         step = ir.Module.parse(request["program"])
         ranks = by(step, request)
-        # The next step takes a result as its argument, so both are to be split alike.
+        # The next step takes a result as its argument, so both get one sharding.
         feeds = request["feeds"]
         if any(ranks.outputs[result] != ranks.inputs[argument] for result, argument in feeds):
             for result, argument in feeds:
@@ -51,7 +51,9 @@ def partition(request):
 
 
 class ByXla:
-    """The program of one rank that XLA runs for the step on CPUs.
+    """XLA's partitioner, which makes the program of one rank that XLA runs for the step on CPUs. `module` has it as its
+    @main; `inputs` and `outputs` are the axes of `mesh` that each dimension of each argument and result is split
+    over.
 
     `module` has it as its @main; `inputs` and `outputs` are the axes of `mesh` that each dimension of
     each argument and result is split over."""
@@ -89,13 +91,13 @@ class ByXla:
         return found
 
 
-# Groups of ranks are to be lists: those that XLA says by the axes of a mesh lose the order of its devices on their
-# way to StableHLO (jaxlib 0.10.2). Releases that know no such groups do not know the option either.
+# Groups of ranks must be lists, because groups that XLA gives by the axes of a mesh lose the order of its devices on
+# their way to StableHLO (jaxlib 0.10.2). Releases without such groups do not know the option either.
 _LISTS_OF_RANKS = {"xla_enable_rgv3_materialization": False}
 
 
 def _partitioned_hlo(step, devices, use_shardy):
-    """The serialized HloModuleProto that XLA's partitioner leaves."""
+    """Returns the serialized HloModuleProto after XLA's partitioner."""
     try:
         proto = _dump_of_partitioner(step, devices, use_shardy, _LISTS_OF_RANKS)
     except PartitionError as error:
@@ -111,13 +113,13 @@ def _partitioned_hlo(step, devices, use_shardy):
 
 def _dump_of_partitioner(step, devices, use_shardy, more_options):
     def is_open(name):
-        """Whether the step leaves each argument's or result's sharding to the partitioner."""
+        """Returns, for each argument or result, if the step leaves its sharding to the partitioner."""
         return [not {"sdy.sharding", "mhlo.sharding"} & set(each) for each in dictionaries(main_of(step), name)]
 
     with tempfile.TemporaryDirectory() as folder:
         options = compiler.get_compile_options(
             num_replicas=1, num_partitions=devices, device_assignment=np.arange(devices).reshape(1, devices),
-            # Only what the partitioner leaves is wanted: whatever comes after is to be quick.
+            # Only the partitioner's output is needed, so the passes after it should be quick.
             env_options_overrides={"xla_dump_to": folder, "xla_dump_hlo_pass_re": "spmd.*",
                                    "xla_dump_hlo_as_proto": True, "xla_backend_optimization_level": 0,
                                    "xla_llvm_disable_expensive_passes": True, **more_options})
@@ -130,7 +132,7 @@ def _dump_of_partitioner(step, devices, use_shardy, more_options):
             jax.devices()[0].client.compile_and_load(
                 step.operation.get_asm(enable_debug_info=True), xla_client.DeviceList(tuple(jax.devices())), options)
         except Exception as error:
-            failure = str(error)  # fatal only before the partitioner was done
+            failure = str(error)  # it matters only if it came before the partitioner had finished
         left = sorted(pathlib.Path(folder).glob("*after_spmd-partitioning*.hlo.pb"))
         if not left:
             raise PartitionError(failure)
@@ -138,7 +140,7 @@ def _dump_of_partitioner(step, devices, use_shardy, more_options):
 
 
 def _first_field(message):
-    """The first field of a serialized protocol buffer, which is a message: of an HloProto, its module."""
+    """Returns the first field of a serialized protocol buffer, which is a message: the module of an HloProto."""
     if message[0] != 0x0a:
         raise PartitionError("expected a dump of XLA to begin with its module")
     length = shift = 0
@@ -151,7 +153,7 @@ def _first_field(message):
 
 
 class ByShardy:
-    """The same by Shardy's own passes, of which XLA runs the first."""
+    """Shardy's passes as the partitioner. XLA itself runs the first of them."""
 
     def __init__(self, step, request):
         self.mesh = Mesh.of(step, request["devices"])
@@ -175,7 +177,7 @@ class ByShardy:
             text = str(entries.get("sdy.sharding", ""))
             if re.search(r'":\(', text):
                 raise PartitionError(f"{type_} is split over a part of a mesh axis: {text}")
-            listed = re.search(r"\[((?:\{[^{}]*\}(?:, )?)*)\]", text)  # not the axes of a mesh that it spells out
+            listed = re.search(r"\[((?:\{[^{}]*\}(?:, )?)*)\]", text)  # leave out the axes of a mesh that is spelled out
             found.append(tuple(tuple(re.findall(r'"([^"]+)"', part)) for part in re.findall(r"{([^{}]*)}", listed[1]))
                          if listed else ((),) * ir.RankedTensorType(type_).rank)
         return found
@@ -217,7 +219,7 @@ def wrap(step, ranks):
 
 
 def _check_types(ranks, main, computed):
-    """Holds the program of a rank to the shardings that were read."""
+    """Checks the program of a rank against the shardings that were read."""
     returned = list(list(computed.operations)[-1].operands)
     for what, types, axes, local in (("argument", inputs_of(main), ranks.inputs, computed.arguments),
                                      ("result", results_of(main), ranks.outputs, returned)):

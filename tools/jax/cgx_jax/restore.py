@@ -1,4 +1,4 @@
-"""Takes back what `cgx-run --save` wrote."""
+"""Reads the files that `cgx-run --save` writes."""
 
 import re
 
@@ -10,7 +10,7 @@ from cgx_jax import safetensors, trees
 
 
 def restore(path, like):
-    """The state in a file of `cgx-run --save`, or of `export_step`, as a tree.
+    """Returns the state in a file of `cgx-run --save`, or of `export_step`, as a tree.
 
     Args:
       path: the file.
@@ -23,7 +23,7 @@ def restore(path, like):
     tensors = safetensors.load(path)
     leaves, tree = jax.tree.flatten(like)
     names = list(trees.named_leaves(like, ""))
-    # What the step calls its state begins the names of all of its tensors.
+    # The names of all tensors begin with the step's name for its state.
     called = sorted({name[:len(name) - len(names[0])] for name in tensors if names and name.endswith(names[0])},
                     key=lambda parameter: -sum(parameter + name in tensors for name in names))
     called = [parameter for parameter in called if re.fullmatch(r"\w*", parameter)]
@@ -50,7 +50,7 @@ def _described(dtype, shape):
 
 
 def _wanted(leaf):
-    """Element type and shape of a leaf, as arrays of it are written."""
+    """Returns the element type and shape in which a leaf is written."""
     if trees.is_key(leaf):
         data = jax.eval_shape(jax.random.key_data, leaf)
         return data.dtype, data.shape
@@ -59,7 +59,7 @@ def _wanted(leaf):
 
 
 def _difference(leaf, tensor):
-    """Why a tensor of the file is not that leaf; "" if it is."""
+    """Returns why a tensor of the file is not that leaf, or "" if it is."""
     dtype, shape = _wanted(leaf)
     if np.issubdtype(dtype, np.complexfloating) and tensor.shape == (*shape, 2):
         return ""
@@ -69,7 +69,7 @@ def _difference(leaf, tensor):
 
 
 def _as(leaf, tensor):
-    """A tensor of a file as the array that stands in a tree."""
+    """Returns a tensor of a file as the array for the tree."""
     if trees.is_key(leaf):
         return jax.random.wrap_key_data(jnp.asarray(tensor), impl=jax.random.key_impl(leaf))
     dtype, shape = _wanted(leaf)

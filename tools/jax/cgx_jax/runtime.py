@@ -1,4 +1,4 @@
-"""Opens programs in the runtime (libcgx_xla.so, libcgx_runtime.so), and asks their ranks."""
+"""Opens programs in the runtime (libcgx_xla.so, libcgx_runtime.so), and queries their ranks."""
 
 import atexit
 import ctypes
@@ -32,8 +32,8 @@ _HANDLERS = ("begin_step", "collective", "end_step")
 
 @functools.cache
 def _xla():
-    """libcgx_xla.so. The runtime's functions are found through it: there is to be one runtime in the process, the one that it
-    was linked with."""
+    """Returns libcgx_xla.so. The runtime's functions are found through it, because the process must use the one runtime
+    that this library was linked with."""
     library = open_library("cgx_xla")
     context.declare(library)
     library.cgx_xla_last_error.restype = ctypes.c_char_p
@@ -51,14 +51,15 @@ def _xla():
 
 
 def place_of(client):
-    """Where the devices of a client have their tensors, for cgx: "host" or "cuda"; None where it cannot reach them."""
+    """Returns where the devices of a client keep their tensors, "host" or "cuda", or None where cgx cannot reach them."""
     if client.platform == "cpu":
         return "host"
     return "cuda" if client.platform in ("gpu", "cuda") and "rocm" not in client.platform_version.lower() else None
 
 
 def _gpus(devices):
-    """The number of each device in its process, if they are CUDA GPUs; None on the host. Raises RuntimeFailure on others."""
+    """Returns the number of each device in its process if they are CUDA GPUs, or None on the host. Raises
+    RuntimeFailure for others."""
     places = {place_of(device.client) for device in devices}
     if len(places) > 1 or None in places:
         kinds = ", ".join(sorted({device.client.platform for device in devices}))
@@ -86,20 +87,21 @@ class Program:
           options: as of `rendezvous.agree`.
         """
         self.name = name = identity.name
-        self.plan = None  # the one that was made of what was measured
+        self.plan = None  # the plan that was made from the profile
         self._adapter, self._next_step = Adapter(adapt) if adapt else None, 0
         self.ranks = [rank for rank, device in enumerate(devices) if device.process_index == jax.process_index()]
-        job, self.transport, meeting = _rendezvous(identity, json.loads(manifest)["hash"], devices, transport, timeout, options)
+        job, self.transport, tcp_rendezvous = _rendezvous(identity, json.loads(manifest)["hash"], devices, transport, timeout,
+                                                          options)
         local = (ctypes.c_uint32 * len(self.ranks))(*self.ranks)
         gpus = _gpus([devices[rank] for rank in self.ranks])
         gpus = (ctypes.c_int32 * len(gpus))(*gpus) if gpus else None
         config = context.config(self.transport, job, 0, len(devices), seed, timeout, manifest)
-        tcp = meeting.config() if meeting else None
+        tcp = tcp_rendezvous.config() if tcp_rendezvous else None
         if _xla().cgx_xla_program_open(ctypes.byref(_ProgramConfig(
                 ctypes.sizeof(_ProgramConfig), _ABI_VERSION, name.encode(), config, local, len(self.ranks),
                 ctypes.pointer(tcp) if tcp else None, gpus))):
             message = text(_xla().cgx_xla_last_error())
-            raise RuntimeFailure(meeting.explain(message) if meeting else message)
+            raise RuntimeFailure(tcp_rendezvous.explain(message) if tcp_rendezvous else message)
         _open[name] = self
 
     def about_to_run(self):
@@ -114,14 +116,14 @@ class Program:
         _check(_xla().cgx_xla_program_dispatch(self.name.encode()))
 
     def close(self):
-        """Waits for steps that run. The program cannot run afterwards."""
+        """Waits for running steps and closes the program, which cannot run afterwards."""
         if _open.pop(self.name, None):
-            self._visit(lambda *_: None)  # behind what was dispatched
+            self._visit(lambda *_: None)  # runs after the executions that were dispatched
             _check(_xla().cgx_xla_program_close(self.name.encode()))
 
     def _visit(self, body):
-        """Calls `body(rank, handle)` for each rank of this process, side by side on their threads, between steps.
-        What it returns, by rank."""
+        """Calls `body(rank, handle)` for each rank of this process, concurrently on their threads, between steps.
+        Returns the results by rank."""
         results, raised = {}, []
 
         def visit(_, rank, handle):
@@ -141,7 +143,8 @@ class Program:
         return dict(sorted(results.items()))
 
     def telemetry(self):
-        """What the ranks of this process sent and how long it took: the runtime's counters, by rank."""
+        """Returns the runtime's counters of the ranks of this process, by rank: the bytes they sent and how long that
+        took."""
         return self._visit(lambda _, own: context.telemetry_of(_xla(), own))
 
     def adopt_plan(self, plan):
@@ -149,27 +152,27 @@ class Program:
         self._visit(lambda _, own: Failed.unless(_xla().cgx_context_adopt_plan(own, plan.encode())))
 
     def begin_profile(self):
-        """Measures from the next step on. All processes call it at the same time."""
+        """Starts a profile with the next step. All processes call it at the same time."""
         self._visit(lambda _, own: context.begin_profile(_xla(), own))
 
     def end_profile(self):
-        """The profile of all ranks, which all processes ask for at the same time."""
+        """Returns the profile of all ranks. All processes call it at the same time."""
         return next(iter(self._visit(lambda _, own: context.end_profile(_xla(), own)).values()))
 
     def adapt(self, solver):
-        """Ends the profile, and goes on with a plan made of it. The plan."""
+        """Ends the profile, continues with a plan made from it, and returns the plan."""
         return next(iter(self._visit(lambda _, own: context.adapt(_xla(), own, solver)).values()))
 
     def state_dict(self):
-        """What codecs remember, of the ranks of this process: {"step": 10, "ranks": {0: {name: array}}}. The arrays hold
-        bytes."""
+        """Returns the codec state of the ranks of this process: {"step": 10, "ranks": {0: {name: array}}}. The arrays
+        hold bytes."""
         ranks = self._visit(lambda _, own: {name: view.copy() for name, view in _state_of(own).items()})
         step = ctypes.c_uint64()
         _check(_xla().cgx_xla_program_step(self.name.encode(), ctypes.byref(step)))
         return {"step": step.value, "ranks": ranks}
 
     def load_state_dict(self, state):
-        """Goes on from what `state_dict` gave. Raises ValueError where it is of another program or other ranks."""
+        """Continues from the result of `state_dict`. Raises ValueError where it is of another program or other ranks."""
         given = {int(rank): tensors for rank, tensors in state["ranks"].items()}
         if sorted(given) != self.ranks:
             raise ValueError(f"expected the state of ranks {self.ranks}, got that of {sorted(given)}")
@@ -188,32 +191,32 @@ class Program:
 
 
 def _state_of(handle):
-    """The state tensors of a rank, as views of their bytes."""
+    """Returns the state tensors of a rank, as views of their bytes."""
     return {name: np.ctypeslib.as_array(view) for name, view in context.state_of(_xla(), handle).items()}
 
 
 # ---- How the processes of a job find each other ------------------------------------------------------------------
 
 _open = {}
-_identities = {}  # how often each was asked for
+_identities = {}  # the number of requests for each identity
 _identities_lock = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Identity:
-    """What processes know a program by, equal in all of them: what the user's program calls it, and how often that was there
-    before. Never which program came first: steps are compiled on several threads."""
-    what: str  # for messages: "step number 0"
-    key: str  # in the store
-    name: str  # of the program in this process, which its module has
+    """The identity of a program, equal in all processes: the name that the user's program gives it, and how often that
+    name came before. It does not depend on which program came first, because steps are compiled on several threads."""
+    what: str  # the name in messages: "step number 0"
+    key: str  # the key in the store
+    name: str  # the name of the program in this process, which its module contains
 
     def of(self, part):
-        """Of a part, such as a step for arguments of some shapes."""
+        """Returns the identity of a part, such as the step for arguments of some shapes."""
         return dataclasses.replace(identity_of(f"{self.key} {part}"), what=self.what)
 
 
 def identity_of(key):
-    """The identity of what is called `key` in all processes."""
+    """Returns the identity of the program that is named `key` in all processes."""
     with _identities_lock:
         number = _identities[key] = _identities.get(key, -1) + 1
     digest = hashlib.sha256(f"{key} {number}".encode()).hexdigest()[:16]
@@ -239,24 +242,25 @@ class _Store:
 
 
 def _rendezvous(identity, program_hash, devices, transport, timeout, options):
-    """A name that the ranks of this program share and no other job has, the transport between them, and how they meet."""
+    """Returns a name that the ranks of this program share and no other job has, the transport between them, and their
+    rendezvous."""
     own = jax.process_index()
     processes = {device.process_index for device in devices}
-    from jax._src import distributed  # of which jax.distributed shows no client
+    from jax._src import distributed  # jax.distributed does not expose the client
     state = distributed.global_state
     if processes != {own}:
         if state.client is None:
             raise RuntimeFailure("the devices of the step belong to several processes, which cgx finds through JAX's own "
                                  "coordination: call jax.distributed.initialize() first")
-    job, chosen, meeting = rendezvous.agree(
+    job, chosen, tcp_rendezvous = rendezvous.agree(
         own, processes, identity.what, program_hash, _Store(state.client), f"cgx/{identity.key}", transport=transport,
         timeout=timeout, toward=_host_of(state.coordinator_address),
         order=[device.id for device in devices], options=options)
-    return f"jax-{job}", chosen, meeting
+    return f"jax-{job}", chosen, tcp_rendezvous
 
 
 def _host_of(place):
-    """Of "HOST:PORT" or "[ADDRESS]:PORT"; None where there is none."""
+    """Returns the host of "HOST:PORT" or "[ADDRESS]:PORT", or None where there is none."""
     return place.rpartition(":")[0].strip("[]") or None if place else None
 
 

@@ -34,11 +34,11 @@ _DTYPES |= {name: np.dtype(getattr(ml_dtypes, dtype))
             if hasattr(ml_dtypes, dtype)}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _INTEGERS = {"int4": np.int8, "int2": np.int8, "uint4": np.uint8, "uint2": np.uint8}
-_ALIGNMENT = 8  # bytes, of the first tensor: the header is padded with spaces
+_ALIGNMENT = 8  # bytes, for the first tensor: the header is padded with spaces
 
 
 def is_known(dtype):
-    """Whether elements of that NumPy type are written, under a name of their own or as bytes."""
+    """Returns true if elements of that NumPy type can be written, under a name of their own or as bytes."""
     dtype = np.dtype(dtype)
     return dtype.newbyteorder("<") in _NAMES or dtype.name in _INTEGERS or _is_narrow_float(dtype)
 
@@ -48,7 +48,7 @@ def _is_narrow_float(dtype):
 
 
 def _as_written(array):
-    """The array that holds the same in a type that the format has; whole numbers keep their values."""
+    """Returns the array with equal contents in a type that the format has. Whole numbers keep their values."""
     if array.dtype.kind == "c":
         return np.stack([array.real, array.imag], axis=-1)
     if array.dtype.name in _INTEGERS:

@@ -1,7 +1,7 @@
 """Reads the signature of a step from the text that JAX printed.
 
-The compiler knows an argument by the name in its location, so what is written next to the
-text has to agree with the text, not with what JAX is believed to print.
+The compiler knows an argument by the name in its location, so the files written next to the text have to agree with the
+text itself, not with an assumption about what JAX prints.
 """
 
 import re
@@ -20,7 +20,7 @@ _OPEN, _CLOSE = "([{<", ")]}>"
 
 
 def main_arguments(text):
-    """The arguments of `@main`, in order.
+    """Returns the arguments of `@main`, in order.
 
     Args:
       text: what `lowered.as_text(debug_info=True)` returned.
@@ -35,7 +35,7 @@ def main_arguments(text):
 
 
 def _split(text, begin):
-    """The comma-separated parts from `begin` to the parenthesis that closes them."""
+    """Returns the comma-separated parts from `begin` to the parenthesis that closes them."""
     parts, depth, start, at = [], 0, begin, begin
     while True:
         string = _STRING.match(text, at)
@@ -83,7 +83,7 @@ _ELEMENTS = {
 
 
 def tensor_type(shape, dtype):
-    """How the text spells the type of an array: `tensor<64x10xf32>`, `tensor<i32>`."""
+    """Returns the type of an array in the spelling of the text: `tensor<64x10xf32>`, `tensor<i32>`."""
     element = _ELEMENTS.get(dtype.name)
     if element is None:  # float8_e4m3fn is f8E4M3FN
         element = re.sub(r"^float(\d+)_(\w+)$", lambda m: f"f{m.group(1)}{m.group(2).upper()}", dtype.name)
@@ -91,6 +91,6 @@ def tensor_type(shape, dtype):
 
 
 def replicas(text):
-    """The number of replicas that the module is for: more than one only under jax.pmap before JAX 0.8."""
+    """Returns the number of replicas that the module is for: more than one only under jax.pmap before JAX 0.8."""
     match = re.search(r"^module .*mhlo\.num_replicas = (\d+)", text, re.M)
     return int(match.group(1)) if match else 1

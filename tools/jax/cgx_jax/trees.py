@@ -1,4 +1,4 @@
-"""From a tree of arrays to named tensors, with the names that JAX gives to arguments."""
+"""Converts a tree of arrays to named tensors, with the names that JAX gives to arguments."""
 
 import re
 
@@ -6,27 +6,28 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-# How a path shows a child of a tree that names none of its own; JAX prints such an argument as `state[0]`.
+# A path shows a child without a name of its own like this; JAX prints such an argument as `state[0]`.
 _NAMELESS_CHILD = re.compile(r"<flat index ([^>]+)>")
 
 
 def is_key(leaf):
-    """Whether a leaf is a typed random key, as `jax.random.key` makes."""
+    """Returns true if a leaf is a typed random key, as `jax.random.key` makes."""
     return isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def is_array(leaf):
-    """Whether JAX takes a leaf as an argument of a jitted function: arrays and numbers."""
+    """Returns true if JAX takes a leaf as an argument of a jitted function, which holds for arrays and numbers."""
     return isinstance(leaf, (jax.Array, np.ndarray, np.generic, bool, int, float, complex))
 
 
 def is_weak(leaf):
-    """Whether the element type of a leaf yields to what it meets: `1.0`, `jnp.asarray(1.0)`."""
+    """Returns true if the element type of a leaf yields to that of the other operand, as for `1.0` and
+    `jnp.asarray(1.0)`."""
     return isinstance(leaf, (bool, int, float, complex)) or getattr(leaf, "weak_type", False)
 
 
 def named_leaves(tree, name):
-    """Leaves by the name that JAX prints for them.
+    """Returns the leaves by the name that JAX prints for them.
 
     Args:
       tree: any tree of arrays.
@@ -40,8 +41,8 @@ def named_leaves(tree, name):
 
 
 def to_numpy(leaf):
-    """The NumPy array that a compiled step sees for a leaf: a random key is its bits, a
-    number has JAX's default type, and 64-bit arrays are 32 bits wide unless `jax_enable_x64`."""
+    """Returns the NumPy array that a compiled step sees for a leaf: a random key is its bits, a number has JAX's
+    default type, and 64-bit arrays are 32 bits wide unless `jax_enable_x64`."""
     if is_key(leaf):
         leaf = jax.random.key_data(leaf)
     array = np.asarray(leaf)

@@ -27,7 +27,7 @@ namespace {
 
 constexpr double kWidth = 900, kHeight = 440, kLeft = 84, kRight = 92, kTop = 48, kBottom = 52, kLegend = 170;
 
-/// Below the title, one name behind another.
+/// Draws the legend below the title, one name after the other.
 void drawLegend(Canvas &canvas, const std::vector<std::string> &names, double left, double top) {
   for (size_t i = 0; i < names.size(); ++i, top += 20) {
     canvas.line(left, top, left + 22, top, "stroke-width=\"2\" stroke=\"" + plot::color(i) + "\"");
@@ -130,7 +130,7 @@ std::string drawFronts(const std::vector<Front> &fronts, const Cost &reference, 
       if (errors.shows(cost.error))
         points.emplace_back(errors.at(cost.error), values.at(valueOf(cost)));
     std::sort(points.begin(), points.end());
-    // Fronts that agree show beside each other: what comes later is thinner.
+    // Later lines are thinner, so that fronts that coincide can both be seen.
     double width = 1 + 0.8 * double(fronts.size() - i);
     canvas.polyline(points, "fill=\"none\" opacity=\"0.8\" stroke-width=\"" + format("%.1f", width) +
                                 "\" stroke=\"" + plot::color(i) + "\"");

@@ -13,17 +13,17 @@
 
 namespace cgx::plan {
 
-/// Bits of an element, layer by layer in the order of communication, over bars for the
-/// sizes of the layers; one line for each plan. Plans must have the same layers: throws Error.
+/// Draws the bits of an element, layer by layer in the order of communication, over bars for the sizes of the
+/// layers, with one line per plan. Throws Error unless the plans have the same layers.
 std::string drawBits(const std::vector<Plan> &plans, const std::string &title);
 
-/// One solver under bounds of the error from strict to generous.
+/// The results of one solver under bounds of the error from strict to generous.
 struct Front {
   std::string solver;
   std::vector<Cost> points;
 };
 
-/// Squared error against bytes, or against time where `objective` is Time.
+/// Draws the squared error against bytes, or against time where `objective` is Time.
 std::string drawFronts(const std::vector<Front> &fronts, const Cost &reference, Objective objective,
                        const std::string &title);
 

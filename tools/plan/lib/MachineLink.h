@@ -12,10 +12,10 @@
 
 namespace cgx::plan {
 
-/// Whether a link is named by a file and not by its bandwidth.
+/// Returns true if a link is given as a file and not as a bandwidth.
 bool isMachineFile(const std::string &link);
 
-/// The link between hosts in a file of `cgx-bench calibrate`. Throws Error.
+/// Loads the link between hosts from a file of `cgx-bench calibrate`. Throws Error.
 Link loadMachineLink(const std::string &path);
 
 } // namespace cgx::plan

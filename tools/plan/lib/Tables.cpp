@@ -22,7 +22,7 @@ using plot::format;
 
 namespace {
 
-/// a / b as people compare: nothing to nothing is the same.
+/// Returns a / b, and 1 for two zeros.
 double ratio(double a, double b) {
   return b > 0 ? a / b : a > 0 ? std::numeric_limits<double>::infinity() : 1;
 }

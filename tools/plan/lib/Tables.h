@@ -13,25 +13,25 @@
 
 namespace cgx::plan {
 
-/// A row for each layer: size, codec, bits, bytes, error.
+/// Returns a table with a row per layer: size, codec, bits, bytes, error.
 std::string layerTable(const Plan &plan);
 
-/// What the plan costs and what the reference does, in three lines.
+/// Returns the costs of the plan and of the reference, in three lines.
 std::string summary(const Plan &plan);
 
-/// What one solver made of a problem.
+/// The result of one solver for a problem.
 struct Attempt {
   const Solver *solver;
   Solution solution;
   Cost cost;
   double solveSeconds;
-  std::string failure; ///< why there is no solution; else empty
+  std::string failure; ///< the reason why there is no solution; otherwise empty
 };
 
-/// A row for each attempt, relative to the reference.
+/// Returns a table with a row per attempt, relative to the reference.
 std::string attemptTable(const Problem &problem, const std::vector<Attempt> &attempts);
 
-/// Of an element of the layer as it crosses the wire, scales and headers included.
+/// Returns the bits that an element of the layer takes on the wire, scales and headers included.
 double bitsOf(const PlannedLayer &layer);
 
 } // namespace cgx::plan

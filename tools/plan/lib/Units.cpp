@@ -1,4 +1,4 @@
-//===-- Units.cpp - Bandwidths and times as people write them -*- C++ -*-===//
+//===-- Units.cpp - Parsing bandwidths and times ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Units.h - Bandwidths and times as people write them -*- C++ -*-===//
+//===-- Units.h - Parsing bandwidths and times ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,13 +13,13 @@
 
 namespace cgx::plan {
 
-/// Bytes per second of `1Gbit`, `100 Mbit`. Throws Error.
+/// Parses a bandwidth such as `1Gbit` or `100 Mbit` to bytes per second. Throws Error.
 double parseBandwidth(const std::string &text);
 
-/// Seconds of `50us`, `2ms`, `0.1s`. Throws Error.
+/// Parses a duration such as `50us`, `2ms` or `0.1s` to seconds. Throws Error.
 double parseDuration(const std::string &text);
 
-/// `1.23 ms`.
+/// Formats a duration: `1.23 ms`.
 std::string durationText(double seconds);
 
 } // namespace cgx::plan

@@ -19,13 +19,13 @@ using namespace cgx::plot;
 namespace {
 
 constexpr double kLeft = 64, kRight = 20, kTop = 48, kBottom = 52;
-/// A line of the legend: its height, and what stands before its words.
+/// The height of a line of the legend, and the width of the line sample before its text.
 constexpr double kLegendLine = 20, kLegendSample = 34;
-/// The width of a letter, about.
+/// The approximate width of a letter.
 constexpr double kLetter = 7.5;
 
-/// The look of a run's line: eight colours, and with each of them four ways of dashing, so that 32 runs can
-/// be told apart. The first is drawn through, as runs to compare often lie on each other.
+/// Returns the style of a run's line: eight colors with four dash patterns each, so that 32 runs can be told
+/// apart. The first run's line is solid, because runs that are compared often coincide.
 std::string lookOf(size_t index) {
   constexpr const char *dashes[] = {"7 4", "2 3", "14 4", "10 3 2 3"};
   std::string look =
@@ -34,13 +34,13 @@ std::string lookOf(size_t index) {
                     : look + " stroke-dasharray=\"" + dashes[index / kColors % std::size(dashes)] + "\"";
 }
 
-/// Characters of UTF-8.
+/// Counts the characters of UTF-8 text.
 size_t countLetters(const std::string &text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-/// As wide as the longest name makes the legend, and as high as all of them.
+/// Returns a style with room for the legend: as wide as the longest name, and as high as all of them.
 Style withLegend(const std::vector<Run> &runs, Style style) {
   size_t longest = 0;
   for (const Run &run : runs)
@@ -51,7 +51,7 @@ Style withLegend(const std::vector<Run> &runs, Style style) {
   return style;
 }
 
-/// An axis from the lowest to the highest loss of all runs.
+/// Returns an axis from the lowest to the highest loss of all runs.
 Axis lossAxis(const std::vector<Run> &runs, const Style &style) {
   double low = INFINITY, high = -INFINITY;
   for (const Run &run : runs)
@@ -101,7 +101,7 @@ private:
                             : "training loss");
   }
 
-  /// Its line, and beside the plot its name.
+  /// Draws the line of a run, and its name beside the plot.
   void drawRun(const Run &run, size_t index) {
     if (style_.smoothing > 1)
       drawLosses(run.loss, "fill=\"none\" stroke-linejoin=\"round\" stroke=\"" + color(index) +
@@ -112,7 +112,7 @@ private:
     canvas_.text(left + kLegendSample, top + 4, "start", escape(run.label));
   }
 
-  /// Breaks the line where the loss has no place.
+  /// Draws the losses. The line is interrupted where a loss cannot be shown.
   void drawLosses(const std::vector<double> &values, const std::string &look) {
     std::vector<std::pair<double, double>> points;
     for (size_t i = 0; i <= values.size(); ++i) {

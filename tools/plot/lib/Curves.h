@@ -14,14 +14,15 @@ namespace cgx::plot {
 
 struct Style {
   std::string title;
-  size_t smoothing = 1;          ///< steps that a point of the bold line averages
-  bool logarithmic = false;      ///< the losses' axis
-  int width = 760, height = 440; ///< of the plot; the legend stands beside it, and may make it higher
+  size_t smoothing = 1;     ///< the number of steps that a point of the bold line averages
+  bool logarithmic = false; ///< the axis of losses is logarithmic
+  /// The size of the plot; the legend lies beside it, and may make the picture higher.
+  int width = 760, height = 440;
   int legendWidth = 0;
 };
 
-/// A picture of the losses over the steps: each run a thin line with all its steps
-/// and a bold one that is smoothed. Their names stand beside the plot.
+/// Draws the losses over the steps: for each run, a thin line through all steps and a bold one that is
+/// smoothed. The names of the runs are beside the plot.
 std::string drawCurves(const std::vector<Run> &runs, const Style &style);
 
 } // namespace cgx::plot

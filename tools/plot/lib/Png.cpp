@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kNoMatplotlib = 3, kNoPython = 127;
 
-/// Reads what to draw from a file, and writes a PNG to standard output.
+/// A script that reads the data to draw from a file, and writes a PNG to standard output.
 constexpr const char *kScript = R"py(
 import json, sys
 try:
@@ -53,7 +53,7 @@ axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 figure.savefig(sys.stdout.buffer, format="png")
 )py";
 
-/// JSON knows no value that is not finite; matplotlib leaves a gap for null.
+/// Returns the values as JSON, with null for NaN and infinity, where matplotlib leaves a gap.
 Json toJson(const std::vector<double> &values) {
   Json list = Json::array();
   for (double value : values)
@@ -62,7 +62,7 @@ Json toJson(const std::vector<double> &values) {
 }
 
 Json request(const std::vector<Run> &runs, const Style &style) {
-  constexpr std::array<const char *, 4> dashes = {"-", "--", ":", "-."}; // once the colors are used up
+  constexpr std::array<const char *, 4> dashes = {"-", "--", ":", "-."}; // used once the colors are used up
   Json list = Json::array();
   for (size_t i = 0; i < runs.size(); ++i)
     list.push_back({{"label", runs[i].label},
@@ -80,7 +80,7 @@ Json request(const std::vector<Run> &runs, const Style &style) {
       {"runs", std::move(list)}};
 }
 
-/// A file that goes with its owner.
+/// A file that is removed with its owner.
 class TemporaryFile {
 public:
   explicit TemporaryFile(const std::string &text) {
@@ -105,7 +105,7 @@ private:
   std::string path_;
 };
 
-/// What a program prints, and how it ended.
+/// Returns the output of a program, and its exit status.
 std::pair<std::string, int> outputOf(const std::vector<const char *> &words) {
   std::array<int, 2> ends = {-1, -1};
   if (::pipe(ends.data()) != 0)

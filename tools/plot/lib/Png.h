@@ -12,8 +12,8 @@
 
 namespace cgx::plot {
 
-/// The picture of drawCurves as PNG, drawn by matplotlib of the Python that is called python3. Throws
-/// std::runtime_error, with what to install, where there is none.
+/// Returns the picture of drawCurves as PNG, drawn by matplotlib in the python3 on PATH. Throws
+/// std::runtime_error that says what to install where there is none.
 std::string drawPng(const std::vector<Run> &runs, const Style &style);
 
 } // namespace cgx::plot

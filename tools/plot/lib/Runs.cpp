@@ -1,4 +1,4 @@
-//===-- Runs.cpp - What cgx-run reported -*- C++ -*-===//
+//===-- Runs.cpp - Reports of cgx-run ---------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,10 +21,10 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// A report has a number for each step.
+/// The largest report that is read; a report has a number per step.
 constexpr size_t kMostBytes = size_t{1} << 30;
 
-/// A number, or NaN for the null that stands for one.
+/// Returns a number, or NaN for null.
 double number(const Json &value) { return value.is_null() ? std::nan("") : value.get<double>(); }
 
 Json readReport(const std::string &path) {

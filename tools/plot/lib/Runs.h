@@ -1,4 +1,4 @@
-//===-- Runs.h - What cgx-run reported -*- C++ -*-===//
+//===-- Runs.h - Reports of cgx-run -----------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,24 +14,23 @@
 
 namespace cgx::plot {
 
-/// A training run, from its report and perhaps that of an evaluation after it.
+/// A training run, from its report and optionally that of an evaluation after it.
 struct Run {
   std::string label;
-  std::vector<double> loss; ///< by step; NaN where it was not finite
+  std::vector<double> loss; ///< losses by step; NaN where one was not finite
   double stepsPerSecond = 0;
-  double rawBytes = 0, wireBytes = 0; ///< that a rank sends in a step
+  double rawBytes = 0, wireBytes = 0; ///< bytes that a rank sends in a step
   std::optional<double> validationLoss, validationAccuracy;
 };
 
-/// Reads `LABEL=train.json` or `LABEL=train.json,eval.json`. Throws
-/// std::runtime_error.
+/// Reads `LABEL=train.json` or `LABEL=train.json,eval.json`. Throws std::runtime_error.
 Run readRun(const std::string &text);
 
-/// The mean of the values in [begin, end) that are finite; NaN if none is.
+/// Returns the mean of the finite values in [begin, end); NaN if there is none.
 double meanOf(const std::vector<double> &values, size_t begin, size_t end);
 
-/// The mean of each value and as many neighbours before it as after it, up to
-/// `width` in all: the curve does not lag behind.
+/// Returns the mean of each value and equally many neighbors before and after it, up to `width` in total, so
+/// that the curve is not delayed.
 std::vector<double> smooth(const std::vector<double> &values, size_t width);
 
 } // namespace cgx::plot

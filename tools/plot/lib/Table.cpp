@@ -1,4 +1,4 @@
-//===-- Table.cpp - Runs side by side, as text -*- C++ -*-===//
+//===-- Table.cpp - Table of runs -------------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,7 +22,7 @@ std::vector<Column> makeColumns(const std::vector<Run> &runs) {
                                  {"accuracy"},  {"perplexity"},    {"raw/step"},
                                  {"wire/step"}, {"ratio"},         {"steps/s"}};
   for (const Run &run : runs) {
-    // The loss of one step is noise; the last tenth of the run is not.
+    // The mean of the last tenth is used, because the loss of one step is too noisy.
     size_t steps = run.loss.size(), last = std::max<size_t>(steps / 10, 1);
     columns[0].push_back(run.label);
     columns[1].push_back(run.loss.empty() ? "" : format("%.4f", meanOf(run.loss, steps - last, steps)));

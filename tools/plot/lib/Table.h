@@ -1,4 +1,4 @@
-//===-- Table.h - Runs side by side, as text -*- C++ -*-===//
+//===-- Table.h - Table of runs ---------------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 
 namespace cgx::plot {
 
-/// A Markdown table with a line for each run; columns that no run fills are left out.
+/// Returns a Markdown table with a row per run. Columns that no run fills are left out.
 std::string makeTable(const std::vector<Run> &runs);
 
 } // namespace cgx::plot

@@ -1,4 +1,4 @@
-//===-- Text.cpp - Numbers and tables as people read them -*- C++ -*-===//
+//===-- Text.cpp - Formatting numbers and tables ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -29,7 +29,7 @@ std::string cgx::plot::bytesText(double value) {
 
 namespace {
 
-/// Characters, not bytes: labels may be in any language.
+/// The width counts characters, not bytes, because labels may be in any language.
 size_t width(const std::string &text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));

@@ -1,4 +1,5 @@
-"""How pip builds the wheel: as setuptools does, with what a self-contained build needs beside it.
+"""Builds the wheel for pip as setuptools does, with the tools that a self-contained build needs in addition. If
+CGX_BUILD_DIR names an existing build, nothing more is needed, and no package index is asked.
 
 A wheel of a build that is there (CGX_BUILD_DIR) needs nothing more, and is made without a look at a package index for it.
 """

@@ -42,7 +42,7 @@ def compress(what, *, config=None, **options):
       What that function returns.
     """
     options = _with_config(config, options)
-    # Whoever has a model has imported torch.
+    # A script that has a model has imported torch.
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(what, torch.nn.Module):
         return importlib.import_module("cgx.torch").compress(what, **options)
@@ -52,8 +52,8 @@ def compress(what, *, config=None, **options):
 
 
 def install(*, config=None, **options):
-    """Compresses what every model or step sends that is made from now on, with no other change of the script: models of PyTorch
-    where torch was imported, and steps of JAX where that was.
+    """Compresses the communication of every model or step that is created from now on, without another change to the
+    script: models of PyTorch if torch was imported, and steps of JAX if that was.
 
     Args:
       config: as of `compress`.

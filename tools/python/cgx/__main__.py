@@ -1,4 +1,4 @@
-"""Where this installation has what C and C++ programs need.
+"""Prints where this installation keeps the files that C and C++ programs need.
 
     cmake -Dcgx_DIR=$(python -m cgx --cmake-dir) ...      # then find_package(cgx), and link with cgx::runtime
     cc main.c $(python -m cgx --cflags) $(python -m cgx --libs)

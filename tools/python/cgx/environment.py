@@ -1,11 +1,12 @@
-"""What CGX in the environment says: options of `install`, for scripts that know nothing of cgx."""
+"""Reads CGX in the environment: options of `install`, for scripts that do not mention cgx."""
 
 import os
 import shlex
 
 
 def options_of(text):
-    """Options of `cgx.install`, from words such as `bits=4 exclude=*embed* "gradients=bits=4 bucket=64"`. Raises ValueError."""
+    """Returns options of `cgx.install`, parsed from words such as `bits=4 exclude=*embed* "gradients=bits=4
+    bucket=64"`. Raises ValueError."""
     options = {}
     for word in shlex.split(text):
         name, equals, value = word.partition("=")
@@ -16,8 +17,8 @@ def options_of(text):
 
 
 def given():
-    """The options of this process; none where it is to be left alone. Those of a file that `config=cgx.toml` names are among
-    them, under what stands beside it."""
+    """Returns the options of this process, or None where it is to be left alone. They include those of a file that
+    `config=cgx.toml` names; options written beside it take precedence."""
     options = options_of(os.environ.get("CGX", ""))
     config = options.pop("config", None)
     if config is None:

@@ -1,4 +1,4 @@
-"""cgx for JAX: what `cgx_jax` has."""
+"""cgx for JAX: everything in `cgx_jax`."""
 
 from cgx_jax import *  # noqa: F401,F403
 from cgx_jax import __all__  # noqa: F401

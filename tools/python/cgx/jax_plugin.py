@@ -1,4 +1,4 @@
-"""Has `CGX="bits=4" python train.py` compress what the steps of train.py send, which does not know of cgx.
+"""Lets `CGX="bits=4" python train.py` compress the communication of steps in a train.py that does not mention cgx.
 
 JAX calls `initialize` as it looks for devices (the group of entry points jax_plugins). Without CGX in the environment it does
 nothing and imports nothing.

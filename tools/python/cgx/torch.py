@@ -1,4 +1,4 @@
-"""cgx for PyTorch: what `cgx_torch` has."""
+"""cgx for PyTorch: everything in `cgx_torch`."""
 
 from cgx_torch import *  # noqa: F401,F403
 from cgx_torch import __all__  # noqa: F401

@@ -1,4 +1,4 @@
-"""Has `CGX="bits=4" torchrun train.py` compress what train.py sends, which does not know of cgx.
+"""Lets `CGX="bits=4" torchrun train.py` compress the communication of a train.py that does not mention cgx.
 
 torch calls `autoload` as it is imported, as of 2.5 (the group of entry points torch.backends). Without CGX in the environment it
 does nothing and imports nothing.
@@ -17,12 +17,12 @@ def autoload():
     import torch.distributed as dist
     if not dist.is_available():
         return
-    imported.meet_trainers(_follow)  # who trains is often made before there are ranks
+    imported.meet_trainers(_follow)  # a trainer is often created before there are ranks
     original = dist.init_process_group
 
     @functools.wraps(original)
     def init_process_group(*args, **kwargs):
-        # Not before: by now torch is there as a whole, and the script is one of several ranks.
+        # Only now is torch fully imported and the script known to be one of several ranks.
         import cgx_torch
         done = original(*args, **kwargs)
         if not cgx_torch.is_installed():
@@ -34,6 +34,6 @@ def autoload():
 
 
 def _follow(name, module):
-    """By now torch is there as a whole."""
+    """Follows a trainer's module. At this time torch is fully imported."""
     from cgx_torch import frameworks
     return frameworks.follow(name, module)

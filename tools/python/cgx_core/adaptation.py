@@ -1,10 +1,11 @@
-"""When codecs that follow what is measured are measured and changed: as `cgx-run --adapt`."""
+"""Decides when to measure, and when to change codecs by the measurements, as `cgx-run --adapt` does."""
 
 import dataclasses
 
 from cgx_core.choices import check_choice
 
-_SOLVERS = ("uniform", "linear", "kmeans", "bayes", "accordion", "lgreco", "lgreco+accordion", "exact")  # of cgx-plan
+# The solvers of cgx-plan.
+_SOLVERS = ("uniform", "linear", "kmeans", "bayes", "accordion", "lgreco", "lgreco+accordion", "exact")
 
 @dataclasses.dataclass(frozen=True)
 class Adaptation:
@@ -21,18 +22,19 @@ class Adaptation:
                 raise ValueError(f"expected {name} of 1 or more, got {getattr(self, name)}")
 
     def changes_before(self, step):
-        """Whether there is a new plan before this step."""
+        """Returns true if a new plan is made before this step."""
         return step >= self.warmup and (step - self.warmup) % self.every == 0
 
     def measures(self, step):
-        """Whether this step is measured."""
+        """Returns true if this step is measured."""
         next_change = self.warmup if step < self.warmup else \
             self.warmup + ((step - self.warmup) // self.every + 1) * self.every
         return next_change - step <= min(self.profile_steps, self.every)
 
 
 class Adapter:
-    """Has a program measured and changed in time. A program has `begin_profile()` and `adapt(solver)`, between steps."""
+    """An object that measures a program and changes its codecs in time. The program has `begin_profile()` and
+    `adapt(solver)`, which it calls between steps."""
 
     def __init__(self, adaptation):
         self._adaptation = adaptation
@@ -50,5 +52,5 @@ class Adapter:
 
 
 def adaptation_of(adapt):
-    """What users hand in: an Adaptation, the name of a solver, or None."""
+    """Returns an Adaptation from what users pass: one, the name of a solver, or None."""
     return adapt if adapt is None or isinstance(adapt, Adaptation) else Adaptation(adapt)

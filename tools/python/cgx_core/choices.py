@@ -1,10 +1,10 @@
-"""Options of which there are a few: refused where they are written, with those that exist."""
+"""Options with a few values. A wrong one is rejected where it is written, with a list of the right ones."""
 
 import difflib
 import numbers
 
 TRANSPORTS = ("shm", "tcp", "shm+tcp", "mpi", "shm+mpi", "nccl", "nccl+tcp", "nccl+mpi", "inproc")  # of the runtime
-ERROR_FEEDBACK = ("f32", "bf16", "int8", "none")  # where it keeps what was lost
+ERROR_FEEDBACK = ("f32", "bf16", "int8", "none")  # the element type of the residuals
 
 
 def check_choice(name, value, choices, like=""):
@@ -19,7 +19,7 @@ def check_choice(name, value, choices, like=""):
 
 
 def check_connection(transport, seed, timeout):
-    """Raises ValueError or TypeError where ranks could not be connected with these."""
+    """Raises ValueError or TypeError if ranks cannot be connected with these values."""
     check_choice("transport", transport, TRANSPORTS)
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
         raise TypeError(f"expected seed to be a whole number, got {seed!r}")

@@ -10,8 +10,8 @@ FAMILIES = ("quantize", "identity", "ternary", "sign", "natural", "cast", "topk"
 
 @dataclasses.dataclass(frozen=True)
 class Codec:
-    """How elements are encoded: a family and its parameters, as docs/codecs.md lists them with their ranges. What is None has the
-    family's default.
+    """The way in which elements are encoded: a family and its parameters, which docs/codecs.md lists with their ranges. A
+    parameter that is None has the family's default.
 
         cgx.compress(model, gradients=cgx.Codec("topk", density=0.01, error_feedback="f32"), weights=cgx.Codec(bits=8, bucket=1024))
 
@@ -77,7 +77,7 @@ class Codec:
         check_choice("family", self.family, FAMILIES)
 
     def parameters(self):
-        """{name: value} of those that were given, with underscores; a flag is True."""
+        """Returns {name: value} of the parameters that were given, with underscores; a flag is True."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)[1:]}
         return {name: value for name, value in values.items() if value is not None and value is not False}
 
@@ -89,7 +89,7 @@ class Codec:
 
 
 def _in_one_word(value):
-    """A value among words, where a codec has its parameters in brackets."""
+    """Returns a value in one word, in brackets if it is a codec with parameters."""
     if not isinstance(value, Codec):
         return str(value)
     family, _, parameters = str(value).partition(" ")
@@ -97,8 +97,8 @@ def _in_one_word(value):
 
 
 def in_words(options):
-    """Options with codecs as the compiler takes them: `codec` is a family, whose parameters are options beside it, and every other
-    one is words. Raises TypeError where a parameter is said twice."""
+    """Returns options with codecs in the compiler's form: `codec` is a family, whose parameters are options beside it,
+    and every other codec is text. Raises TypeError where a parameter is given twice."""
     options = dict(options)
     if isinstance(codec := options.get("codec"), Codec):
         parameters = {name: _in_one_word(value) if isinstance(value, Codec) else value for name, value in codec.parameters().items()}

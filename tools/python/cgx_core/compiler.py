@@ -11,7 +11,7 @@ from cgx_core.libraries import open_library, text
 
 
 class CompileError(RuntimeError):
-    """The compiler refused a step; the message has its diagnostics, with their places."""
+    """The compiler rejected a step. The message contains the diagnostics with their places."""
 
 
 class _Input(ctypes.Structure):
@@ -31,7 +31,7 @@ _SEVERITIES = ("error", "warning", "remark", "note")
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """What the compiler says about one place of a step."""
+    """A message of the compiler about one place of a step."""
     severity: str
     file: str
     line: int
@@ -76,7 +76,7 @@ def _library():
 
 
 def version():
-    """The version of the compiler."""
+    """Returns the version of the compiler."""
     return text(_library().cgx_compiler_version())
 
 
@@ -120,7 +120,8 @@ def _diagnostic(raw):
 
 
 def words_of(options):
-    """{name: value} of what `pipeline` has made of options, all passes together; a flag's value is "on"."""
+    """Returns {name: value} of the options that `pipeline` has written, for all passes together; a flag's value is
+    "on"."""
     words = {}
     for option in options:
         for name, value in re.findall(r"([\w-]+)(?:=(\{[^}]*\}|\S+))?(?:\s|$)", option.partition("=")[2]):
@@ -129,8 +130,8 @@ def words_of(options):
 
 
 def pipeline(name, values):
-    """One option of `run`: a pass or pipeline with its options from Python values. `None` and lists without an
-    element are left out, `True` is a flag, sequences are lists, codecs are words; names have underscores for dashes."""
+    """Returns one option of `run`: a pass or pipeline, with its options from Python values. `None` and empty lists are
+    left out, `True` is a flag, sequences are lists, codecs are text, and underscores in names become dashes."""
     words = []
     for key, value in in_words(values).items():
         if value is None or value is False or (isinstance(value, (list, tuple)) and not value):

@@ -7,7 +7,8 @@ import re
 from cgx_core import compiler
 from cgx_core.adaptation import Adaptation
 
-# What cgx-run takes, by the long names of its options; a test compares. Here they are only known, and those below are taken.
+# These are the options of cgx-run by their long names, which a test compares. They are only known here, so that a
+# config file of a run is accepted; the options below are used.
 RUN_OPTIONS = frozenset("""
     adapt adapt-every address alpha candidate compress data elastic eval eval-data eval-every eval-set feed first-step job
     keep-best keep-last learn-levels local-steps log-every members messages-in metrics no-cache pad-last plan profile
@@ -15,18 +16,18 @@ RUN_OPTIONS = frozenset("""
     set shuffle state steps stop-on-nan streams timeout tls tls-ca tls-certificate tls-key trace transport until warmup
     write-plan""".split())
 _SHARED = ("plan", "seed", "timeout", "transport")  # mean the same in a framework
-# Of the functions of Python themselves, whose values are theirs to check. All other options are the compiler's.
+# These options are for the Python functions, which check their values. All others are the compiler's.
 _OF_PYTHON = frozenset("weights gradients report select name adapt plan transport seed timeout".split())
 
-# What options are tried on: a gradient of two ranks.
+# The options are checked on this step: a gradient on two ranks.
 _STEP = ("module attributes {cgx.num_ranks = 2 : i64} { func.func public @main(%w: tensor<64x64xf32>) -> tensor<64x64xf32> {"
          " %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],"
          ' layers = [#cgx.layer<"w", gradient>]} : tensor<64x64xf32> return %0 : tensor<64x64xf32> } }')
 
 
 def read_options(path):
-    """Options of `cgx.compress` and `cgx.install`, from the table [compress] of a file, and from what else it says that means
-    the same in a framework: plan, seed, timeout, transport, adapt with adapt-every, warmup and profile-steps.
+    """Returns options of `cgx.compress` and `cgx.install` from a file: those of its table [compress], and those that
+    mean the same in a framework: plan, seed, timeout, transport, adapt with adapt-every, warmup and profile-steps.
 
     Raises:
       ValueError: the file is not TOML, or has a name that nobody knows; with its line.
@@ -65,7 +66,7 @@ def _toml():
 
 
 def _compress_options(path, text, given):
-    """Of the table, or of the words that `cgx-run --compress` takes."""
+    """Returns the options of the table, or of the text that `cgx-run --compress` takes."""
     if isinstance(given, str):
         given = {name: int(value) if value.isdecimal() else value.strip("{}") or True for name, value in re.findall(r"([\w-]+)(?:=(\{[^}]*\}|\S+))?", given)}
     options = {name.replace("-", "_"): value for name, value in given.items()}
@@ -80,7 +81,7 @@ def _compress_options(path, text, given):
 
 
 def _place(path, text, name):
-    """Where a name stands: cgx.toml:3."""
+    """Returns the place of a name, such as cgx.toml:3."""
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*\[?\s*[\"']?{re.escape(name)}\b", line):
             return f"{path}:{number}"

@@ -25,12 +25,12 @@ class Config(ctypes.Structure):
 
 
 def config(transport, job, rank, ranks, seed, timeout, manifest):
-    """What a context is made of; `timeout` in seconds."""
+    """Returns the configuration of a context; `timeout` is in seconds."""
     return Config(ctypes.sizeof(Config), ABI_VERSION, transport.encode(), job.encode(), rank, ranks, seed,
                   int(timeout * 1000), manifest.encode(), 0, 0)
 
 
-_OK, _TIMEOUT, _INTERNAL = 0, 5, 9  # of cgx_status
+_OK, _TIMEOUT, _INTERNAL = 0, 5, 9  # values of cgx_status
 _StoreSet = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64)
 _StoreGet = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint64,
                              ctypes.POINTER(ctypes.c_uint64))
@@ -45,15 +45,15 @@ class TcpConfig(ctypes.Structure):
 
 
 @dataclasses.dataclass
-class Meeting:
-    """Where ranks of "tcp" and "shm+tcp" find each other: in a store (`rendezvous.Store`), and where those of this process
-    listen. TLS and streams are as the environment says."""
+class Rendezvous:
+    """The rendezvous of the ranks of "tcp" and "shm+tcp": the store in which they find each other (`rendezvous.Store`),
+    and the address at which those of this process listen. The environment gives TLS and the number of streams."""
     store: object
     address: str | None  # None: the loopback
-    said: str = ""  # what the store said when it failed
+    said: str = ""  # the last error of the store
 
     def config(self):
-        """A TcpConfig, which lives until ranks have met."""
+        """Returns a TcpConfig, which this object has to outlive until ranks are connected."""
         def store_set(_, key, value, count):
             try:
                 self.store.set(text(key), ctypes.string_at(value, count).decode())
@@ -77,15 +77,15 @@ class Meeting:
                          store_set=_StoreSet(store_set), store_get=_StoreGet(store_get))
 
     def explain(self, message):
-        """A message of the runtime, with what the store said."""
+        """Returns a message of the runtime, with the last error of the store."""
         return f"{message} ({self.said})" if self.said else message
 
 
-def create(library, config, meeting=None):
-    """A context. Ranks of "tcp" find each other through `meeting`; without, as the environment says
+def create(library, config, tcp_rendezvous=None):
+    """Creates a context. Ranks of "tcp" find each other through `tcp_rendezvous`, or without one as the environment says
     (CGX_TCP_RENDEZVOUS)."""
     context = ctypes.c_void_p()
-    tcp = meeting.config() if meeting else None
+    tcp = tcp_rendezvous.config() if tcp_rendezvous else None
     Failed.unless(library.cgx_context_create_over_tcp(ctypes.byref(config), ctypes.byref(tcp) if tcp else None,
                                                       ctypes.byref(context)))
     return context
@@ -97,7 +97,7 @@ class _StateTensor(ctypes.Structure):
 
 
 def declare(library):
-    """Says what the functions of cgx_context take, which `library` has or was linked with."""
+    """Declares the arguments of the cgx_context functions to ctypes. `library` contains them, or was linked with them."""
     context, word, status = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
     library.cgx_last_error.restype = ctypes.c_char_p
     functions = {"create_over_tcp": [ctypes.POINTER(Config), ctypes.POINTER(TcpConfig), ctypes.POINTER(ctypes.c_void_p)],
@@ -120,7 +120,7 @@ def declare(library):
 
 
 class Failed(Exception):
-    """A function of the runtime failed on the thread of a rank, where its message is."""
+    """A function of the runtime failed on the thread of a rank, which has the message."""
 
     def __init__(self, status):
         super().__init__(status)
@@ -133,38 +133,38 @@ class Failed(Exception):
 
 
 def telemetry_of(library, context):
-    """The counters of a rank."""
+    """Returns the counters of a rank."""
     answer = ctypes.c_char_p()
     Failed.unless(library.cgx_context_telemetry(context, ctypes.byref(answer)))
     return json.loads(text(answer.value))
 
 
 def begin_profile(library, context):
-    """Adds up what this rank contributes, from the next step on."""
+    """Starts a profile of this rank's contributions with the next step."""
     Failed.unless(library.cgx_context_begin_profile(context, None))
 
 
 def end_profile(library, context):
-    """The profile of all ranks."""
+    """Returns the profile of all ranks."""
     answer = ctypes.c_char_p()
     Failed.unless(library.cgx_context_end_profile(context, ctypes.byref(answer)))
     return json.loads(text(answer.value))
 
 
 def adapt(library, context, solver):
-    """Ends the profile as well, and goes on with the plan that the solver makes of it. The plan."""
+    """Ends the profile, continues with the plan that the solver makes from it, and returns the plan."""
     answer = ctypes.c_char_p()
     Failed.unless(library.cgx_context_adapt(context, json.dumps({"solver": solver}).encode(), ctypes.byref(answer)))
     return json.loads(text(answer.value))
 
 
 def state_of(library, context):
-    """The state tensors of a rank: views of their bytes (ctypes arrays), by name."""
+    """Returns the state tensors of a rank by name, as views of their bytes (ctypes arrays)."""
     return {name: view for name, (_, view) in typed_state_of(library, context).items()}
 
 
 def typed_state_of(library, context):
-    """The same with the element type (cgx_element_type) of each."""
+    """Returns the state tensors with the element type (cgx_element_type) of each."""
     count = ctypes.c_uint64()
     Failed.unless(library.cgx_context_state_count(context, ctypes.byref(count)))
     views = {}

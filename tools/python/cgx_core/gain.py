@@ -1,8 +1,9 @@
-"""Whether compressing pays between some ranks: how long collectives take there, with codecs and without, and what that says of others.
+"""Decides if compression pays between some ranks: measures how long collectives take there, with codecs and without,
+and estimates other lengths.
 
-A way is how an operand travels: a kind of collective, a type of elements, and a codec. Each that a program has is timed on the links,
-cores and devices that it will use, all ranks at once, for several lengths. So latency, bandwidth, codecs and copies are in the times as a
-collective finds them, those that overlap too, and another length lies between two of them. (`cgx/cost.h` puts such times
+A way is a combination of a kind of collective, an element type and a codec. Each way of a program is timed for several
+lengths on the links, cores and devices that it will use, with all ranks at the same time. So the times contain latency,
+bandwidth, codecs and copies, with their overlap, and other lengths are interpolated. (`cgx/cost.h` puts such times
 together from parts that `cgx-bench calibrate` measures, for machines that are not at hand.)
 """
 
@@ -13,20 +14,20 @@ import json
 from cgx_core.warned import warn
 
 LENGTHS = (1 << 12, 1 << 15, 1 << 18, 1 << 20, 1 << 22)  # elements, of all ranks together where each has a part
-SECONDS = 1.0  # for measuring; lengths that would take longer are left out
-REPEATS = 2  # of which the fastest counts, behind one that warms up
-AGREEMENT = 1 << 20  # the collective by which ranks add up what they saw
+SECONDS = 1.0  # for all measurements; lengths that would take longer are left out
+REPEATS = 2  # the fastest counts; one more run before them warms up
+AGREEMENT = 1 << 20  # the collective by which ranks add up their measurements
 _EXACT = {"family": "identity"}
 
 
 def way_of(collective, operand, codec=None):
-    """The way of an operand of a manifest, with another codec where one is given."""
+    """Returns the way of an operand of a manifest, with another codec where one is given."""
     return json.dumps({"kind": collective["kind"], "reduction": collective.get("reduction"), "dtype": operand["dtype"],
                        "codec": codec or operand["codec"]}, sort_keys=True)
 
 
 def ways_of(manifest):
-    """Those of its collectives that have a codec, and the same ones without."""
+    """Returns the ways of the manifest's collectives that have a codec, and the same ways uncompressed."""
     ways = {}
     for collective in manifest["collectives"]:
         if not is_predicted(collective):
@@ -38,19 +39,20 @@ def ways_of(manifest):
 
 
 def is_predicted(collective):
-    """Whether it has a codec whose times depend on how many elements there are, and not on their shape."""
+    """Returns true if a collective has a codec whose time depends on the number of elements and not on their shape."""
     families = {operand["codec"]["family"] for operand in collective["operands"]}
     return families != {"identity"} and "lowrank" not in families
 
 
 def count(collective, length, ranks):
-    """The elements of an operand of a kind of collective, where all ranks together have a length."""
+    """Returns the number of elements of an operand of a collective, where all ranks together have `length` elements."""
     part = -(-length // ranks)
     return part if collective["kind"] == "all_gather" else part * ranks
 
 
 def manifest_of(ways, ranks):
-    """The program by which they are timed: collective `len(LENGTHS) * way + length`, and the agreement."""
+    """Returns the program that is timed. Collective `len(LENGTHS) * way + length` is a measurement; the last one is the
+    agreement."""
     collectives = []
     for number, (collective, operand) in enumerate(ways.values()):
         for place, length in enumerate(LENGTHS):
@@ -67,12 +69,12 @@ def manifest_of(ways, ranks):
 
 
 def count_of_numbers(ways):
-    """That ranks add up at once: the times, and how long it took."""
+    """Returns how many numbers ranks add up at once: the times, and how long the measurement took."""
     return len(ways) * len(LENGTHS) + 1
 
 
 def measure(ways, ranks, time_of, mean_of):
-    """How long each way takes.
+    """Measures how long each way takes.
 
     Args:
       time_of: (collective) -> seconds of one run, behind a barrier.
@@ -89,7 +91,7 @@ def measure(ways, ranks, time_of, mean_of):
             samples = [time_of(len(LENGTHS) * number + place) for _ in range(1 + repeats)]
             times[way].append(min(samples[1:]))
             took += sum(samples)
-        # What all go by is what all saw.
+        # All ranks decide by the mean, so that they decide alike.
         last, = mean_of([took])
         spent += last
     measured = len(next(iter(times.values())))
@@ -99,12 +101,12 @@ def measure(ways, ranks, time_of, mean_of):
 
 @dataclasses.dataclass(frozen=True)
 class Times:
-    """What ranks measured together."""
+    """The times that ranks measured together."""
     by_way: dict  # {way: seconds of each length}
     ranks: int
 
     def predict(self, collective, exact=False):
-        """Seconds of a collective of a manifest, as it is or without its codecs."""
+        """Returns the seconds of a collective of a manifest, with its codecs or uncompressed."""
         begins, rest = 0.0, 0.0
         totals = {}
         for operand in collective["operands"]:
@@ -121,7 +123,7 @@ class Times:
 
 
 def _between(lengths, times, elements):
-    """On the line between the neighbours that were measured; never less than the shortest took."""
+    """Interpolates between the neighbours that were measured. The result is never less than the shortest time."""
     place = min(max(bisect.bisect_left(lengths, elements), 1), len(times) - 1)
     slope = (times[place] - times[place - 1]) / (lengths[place] - lengths[place - 1])
     return max(times[place - 1] + max(slope, 0.0) * (elements - lengths[place - 1]), times[0])
@@ -129,27 +131,27 @@ def _between(lengths, times, elements):
 
 @dataclasses.dataclass
 class Row:
-    """Of an axis, such as "shards, ranks 0, 1: weights": seconds of one run of each of its collectives."""
+    """The gain on one axis, such as "shards, ranks 0, 1: weights": seconds of one run of each of its collectives."""
     axis: str
     exact: float = 0.0
     compressed: float = 0.0
-    measured: float | None = None  # of those that ran, as they were chosen
+    measured: float | None = None  # of the collectives that ran, as they were chosen
     collectives: int = 0
-    chosen: int = 0  # that are compressed
+    chosen: int = 0  # the compressed ones
 
     def data(self):
         return dataclasses.asdict(self)
 
 
 def warn_of(row):
-    """Says that what was asked for was not done everywhere."""
+    """Warns that some collectives are left uncompressed."""
     if row.chosen < row.collectives:
         warn(f"{row.axis}: {row.collectives - row.chosen} of {row.collectives} collectives travel exact, which codecs would make slower here "
              "(never_slower=True); report() has the times")
 
 
 def table(rows):
-    """Text of rows, with a head; "" where there are none."""
+    """Returns the rows as text with a head, or "" where there are none."""
     if not rows:
         return ""
     lines = [("axis", "predicted exact", "predicted compressed", "measured", "chosen")]

@@ -1,4 +1,4 @@
-"""Frameworks that train, met as they are imported, which may be before or after cgx is."""
+"""Finds training frameworks as they are imported, which may be before or after cgx is."""
 
 import importlib.abc
 import sys
@@ -8,8 +8,8 @@ _finder = None
 
 
 def meet_trainers(then):
-    """Calls `then(name, module)` with each of TRAINERS that was imported, or once it is; it returns a list of functions that undo
-    what it does. Returns what undoes all of that. A second call, before that, adds nothing."""
+    """Calls `then(name, module)` for each of TRAINERS, at once or when it is imported; `then` returns functions that
+    undo it. Returns a function that undoes everything. A second call before that has no effect."""
     global _finder
     if _finder is None:
         _finder = _Finder(then)

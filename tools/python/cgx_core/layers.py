@@ -1,4 +1,4 @@
-"""Asks the runtime which layers are compressed, and how, where a program need not be followed: no compiler is loaded."""
+"""Asks the runtime which layers are compressed, and how, where no program has to be analyzed. It loads no compiler."""
 
 import ctypes
 import functools
@@ -23,7 +23,7 @@ def _library():
 
 
 def operand(layer, kind, dtype, shape, origin, layer_shape=None):
-    """A layer in a collective.
+    """Returns a layer in a collective.
 
     Args:
       layer: its name.
@@ -38,13 +38,14 @@ def operand(layer, kind, dtype, shape, origin, layer_shape=None):
 
 
 def collective(number, kind, operands, **more):
-    """What travels together between all ranks: an "all_reduce" or a "reduce_scatter" with a `reduction`, or an "all_gather"; the
-    latter two along a `dim`."""
+    """Returns a collective between all ranks: an "all_reduce" or "reduce_scatter" with a `reduction`, or an
+    "all_gather"; the latter two along a `dim`."""
     return {"id": number, "kind": kind, "operands": operands, **more}
 
 
 def decide(ranks, collectives, options):
-    """What `cgx-opt --cgx-compress --cgx-report --cgx-emit-manifest` makes of a program with these collectives.
+    """Decides what `cgx-opt --cgx-compress --cgx-report --cgx-emit-manifest` would make of a program with these
+    collectives.
 
     Args:
       options: of `cgx-compress`, as of `compiler.pipeline`.

@@ -7,7 +7,7 @@ import pathlib
 
 
 class LibraryError(RuntimeError):
-    """A library of cgx is not there, or is of another version than these packages."""
+    """A library of cgx is missing, or is of another version than these packages."""
 
 
 class _Library(ctypes.CDLL):
@@ -23,7 +23,8 @@ class _Library(ctypes.CDLL):
 
 
 def folders():
-    """Where libraries may lie: where the environment says, in the installed package, in a build of this tree."""
+    """Returns the folders where libraries may be: the one in the environment, that of the installed package, and a
+    build of this tree."""
     package = pathlib.Path(__file__).resolve().parent
     if named := os.environ.get("CGX_LIBRARY_PATH"):
         return [pathlib.Path(each) for each in named.split(os.pathsep)]
@@ -36,12 +37,12 @@ def folders():
 
 @functools.cache
 def open_library(name):
-    """Opens `lib<name>.so`. Raises LibraryError, with where it was looked for."""
+    """Opens `lib<name>.so`. Raises LibraryError that lists where it was looked for."""
     looked = []
     for folder in folders():
         path = folder / f"lib{name}.so"
         looked.append(str(path))
-        # Without the links that developers have, there is only the name that programs look for.
+        # An installation without development links has only the name with the version.
         for found in [path, *sorted(folder.glob(f"lib{name}.so.*"))]:
             if found.exists():
                 return _Library(str(found))
@@ -55,5 +56,5 @@ def open_library(name):
 
 
 def text(value):
-    """A C string of a library as str."""
+    """Returns a C string of a library as str."""
     return value.decode(errors="replace") if value else ""

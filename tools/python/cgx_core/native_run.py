@@ -12,11 +12,11 @@ import threading
 
 from cgx_core.libraries import folders
 
-_STOPPED = 3  # the exit status of a run that a signal ended after a whole step, and that can go on
+_STOPPED = 3  # the exit status of a run that a signal ended after a whole step, and that can be resumed
 
 
 class RunError(RuntimeError):
-    """What cgx-run said when it refused or failed; `status` is its exit status."""
+    """An error message of cgx-run; `status` is its exit status."""
 
     def __init__(self, message, status):
         super().__init__(message)
@@ -25,13 +25,13 @@ class RunError(RuntimeError):
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """What a run has done.
+    """The results of a run.
 
     Attributes:
-      metrics: of each step, in order: {"step", "time" (s since 1970), "seconds", "metrics": {"loss": ...}, "wire_bytes",
-        "communication_seconds", ...}, and {"step", "evaluation": {...}} behind steps with an evaluation. Losses are means over the
-        global batch.
-      report: losses, speed and bytes of the whole run, as `cgx-run --report` writes them.
+      metrics: of each step, in order: {"step", "time" (s since 1970), "seconds", "metrics": {"loss": ...},
+        "wire_bytes", "communication_seconds", ...}, and {"step", "evaluation": {...}} after steps with an evaluation.
+        Losses are means over the global batch.
+      report: losses, speed and bytes of the whole run, as in `cgx-run --report`.
       checkpoint: the path of the state after the last step, which `resume=` takes; None where nothing was saved.
       is_complete: False where a signal ended it after a whole step.
     """
@@ -76,9 +76,9 @@ def run(step, *, quiet=False, **options):
 
 
 def _find_program():
-    """The one beside the libraries that are used, or on PATH."""
+    """Returns the path of cgx-run: the one beside the libraries that are used, or the one on PATH."""
     looked = [folder.parent / "bin" / "cgx-run" for folder in folders()]
-    # In a wheel of its own, beside the one that this module is in.
+    # In a wheel, the program lies beside the package of this module.
     looked.append(pathlib.Path(__file__).resolve().parents[1] / "cgx_native" / "bin" / "cgx-run")
     for path in looked:
         if path.exists():
@@ -91,7 +91,7 @@ def _find_program():
 
 
 def _words(options):
-    """Options as a command line has them."""
+    """Returns options in the form of a command line."""
     words = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
@@ -100,15 +100,16 @@ def _words(options):
         if value is True:
             words.append(option)
         elif value is not None and value is not False:
-            # One word each, which may begin with a dash.
+            # Option and value are one word, because the value may begin with a dash.
             words += [f"{option}={each}" for each in (value if isinstance(value, (list, tuple)) else [value])]
     return words
 
 
 def _call(words):
-    """Runs a program, shows what it says, and returns (status, what it said)."""
+    """Runs a program, shows its output, and returns (status, output)."""
     said = []
-    # In a session of its own: of one ctrl-C it would get two signals, and the second ends it at once.
+    # The child gets a session of its own. Otherwise one ctrl-C would send it two signals, and the second ends it at
+    # once.
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                errors="replace", start_new_session=True)
     reader = threading.Thread(target=_show, args=(process.stdout, said), daemon=True)
@@ -128,12 +129,12 @@ def _show(stream, said):
     with stream:
         for line in stream:
             said.append(line)
-            if not line.startswith("cgx-run: error: "):  # that is raised
+            if not line.startswith("cgx-run: error: "):  # an error line is raised instead
                 sys.stderr.write(line)
 
 
 def _error_in(said):
-    """The message of an error, from its line on."""
+    """Returns the error message in the output, from its line on."""
     for index, line in enumerate(said):
         if line.startswith("cgx-run: error: "):
             return "".join(said[index:]).removeprefix("cgx-run: error: ").rstrip()

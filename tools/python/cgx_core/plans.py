@@ -1,4 +1,4 @@
-"""Plans of codecs, as users hand them in: a path, or what json.load gives."""
+"""Plans of codecs in the forms that users pass: a path, or the result of json.load."""
 
 import contextlib
 import json
@@ -8,13 +8,13 @@ import tempfile
 
 
 def plan_text(plan):
-    """The JSON text of a plan."""
+    """Returns the JSON text of a plan."""
     return pathlib.Path(plan).read_text() if isinstance(plan, (str, os.PathLike)) else json.dumps(plan)
 
 
 @contextlib.contextmanager
 def plan_file(plan):
-    """The path of a plan, for the compiler, which reads files; None where there is no plan."""
+    """Provides the path of a plan for the compiler, which reads files; None where there is no plan."""
     if plan is None or isinstance(plan, (str, os.PathLike)):
         yield None if plan is None else os.fspath(plan)
         return

@@ -1,4 +1,4 @@
-"""The commands that a wheel brings: programs of its own, which these start."""
+"""The commands of a wheel. They start the programs that it contains."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent / "bin"
 
 
 def main(folder=FOLDER):
-    """Becomes the program of the folder that this command is called like."""
+    """Replaces this process by the program of the folder that has this command's name."""
     name = pathlib.Path(sys.argv[0]).name
     program = folder / name
     if not program.exists():

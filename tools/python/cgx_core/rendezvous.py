@@ -1,4 +1,4 @@
-"""How the processes of a job that a framework started find each other: through the framework's own store."""
+"""Lets the processes of a job that a framework started find each other through the framework's own store."""
 
 import json
 import os
@@ -8,38 +8,38 @@ import socket
 import time
 import typing
 
-from cgx_core.context import Meeting, RuntimeFailure
+from cgx_core.context import Rendezvous, RuntimeFailure
 from cgx_core.libraries import LibraryError, open_library
 
 
 class Store(typing.Protocol):
-    """Of texts that all processes see. It may outlive them, with what they left in it."""
+    """A store of texts that all processes share. It may outlive them, with the entries that they left."""
 
     def set(self, key, text):
-        """Whatever the key holds."""
+        """Sets a key, even if it has a value."""
 
     def get(self, key, seconds):
-        """The text of a key, once it is there. Raises TimeoutError where it is not in time, and keeps no other thread of this
-        process from the store while it waits."""
+        """Returns the text of a key once it exists. Raises TimeoutError where it does not appear in time. Other threads
+        of this process can use the store meanwhile."""
 
 
 def agree(own, processes, what, program_hash, store, prefix, transport=None, timeout=30.0, toward=None,
           order=None, options=None):
-    """Returns (job, transport, meeting): a name that these processes share and no other job has, what lies between them,
-    and a Meeting, which ranks of "tcp" find each other through; None where there is one process.
+    """Returns (job, transport, tcp_rendezvous): a name that these processes share and no other job has, the transport
+    between them, and a Rendezvous for ranks of "tcp", or None where there is one process.
 
     Args:
       own: the number of this process.
       processes: the numbers of all that take part.
-      what: what they agree on, for messages: "step number 0".
-      program_hash: of what each of them compiled; equal, or all of them fail.
+      what: the subject of the agreement, for messages: "step number 0".
+      program_hash: the hash of the program that each of them compiled; if they differ, all of them fail.
       store: a Store.
-      prefix: of keys in it, which the same agreement has in all processes and no other one, whichever comes first.
-      transport: of the runtime; None takes what fits the processes.
+      prefix: of keys in the store, equal for this agreement in all processes, and different for any other one.
+      transport: of the runtime; None takes one that fits the processes.
       timeout: seconds that a process waits for another.
       toward: a host that all of them reach, such as the one that has the store.
-      order: of what the ranks are, such as devices; equal in all processes.
-      options: {name: value} by which the program was compiled: where programs differ, those that do are named.
+      order: the order of the ranks, for example of their devices; equal in all processes.
+      options: {name: value} with which the program was compiled. If programs differ, the differing options are named.
     """
     nonce = secrets.token_hex(8)
     if set(processes) == {own}:
@@ -53,18 +53,19 @@ def agree(own, processes, what, program_hash, store, prefix, transport=None, tim
     _check_equal(answers, "transport", f"processes want different transports for {what}", "the same transport=")
     chosen = transport or _between({answer["host"] for answer in answers.values()}, all(answer["has_mpi"] for answer in answers.values()))
     addresses = [answers[process]["address"] for process in sorted(processes) if process != own]
-    return job, chosen, Meeting(store, _own_address(hello["address"], addresses))
+    return job, chosen, Rendezvous(store, _own_address(hello["address"], addresses))
 
 
-# What a store holds may be of processes that are gone: ranks that a launcher has started again, after a fault. A number that
-# the first process draws tells one life from another. Keys below it can only be of this life; that it is the number of this
-# life each of the others knows once the answer holds the number that it has drawn itself.
+# A store may still hold entries of processes that are gone, when a launcher has restarted the ranks after a
+# fault. The first process draws a number for each life of the job, and keys that start with it belong to that
+# life. Another process knows that a number is that of its own life once the answer contains the nonce that
+# the process itself has drawn.
 
-_ANSWERED_WITHIN = 5.0  # seconds beyond its patience in which the first process says what it has waited for in vain
+_ANSWERED_WITHIN = 5.0  # seconds beyond its timeout in which the first process reports who did not come
 
 
 def _preside(own, processes, what, hello, store, prefix, timeout):
-    """Collects what all processes say and tells it to them. ({process: hello}, job)."""
+    """Collects the hellos of all processes and sends them to all. Returns ({process: hello}, job)."""
     deadline = time.monotonic() + timeout
     job, hellos, missing = hello["nonce"], {own: hello}, None
     store.set(f"{prefix}/life", job)
@@ -72,7 +73,7 @@ def _preside(own, processes, what, hello, store, prefix, timeout):
         if process == own:
             continue
         try:
-            # Who comes late is told nothing; who is there already is told for whom all wait.
+            # A process that comes late gets no answer; the others learn which one all are waiting for.
             hellos[process] = json.loads(store.get(f"{prefix}/{job}/{process}", max(deadline - time.monotonic(), 0)))
         except Exception as error:
             missing = missing or _absence(process, what, timeout, error)
@@ -83,7 +84,7 @@ def _preside(own, processes, what, hello, store, prefix, timeout):
 
 
 def _attend(own, processes, what, hello, store, prefix, timeout):
-    """Says hello to the first process of this life, and waits for what it answers. ({process: hello}, job)."""
+    """Sends a hello to the first process of this life, and waits for its answer. Returns ({process: hello}, job)."""
     deadline, told, said = time.monotonic() + timeout, None, None
     while True:
         try:
@@ -94,7 +95,7 @@ def _attend(own, processes, what, hello, store, prefix, timeout):
             answer = json.loads(store.get(f"{prefix}/{job}/answer", min(1.0, max(deadline - time.monotonic(), 0))))
         except TimeoutError as error:
             if time.monotonic() >= deadline:
-                # That somebody answered others says more than that nothing came.
+                # An answer to other processes says more than the timeout.
                 raise RuntimeFailure(said or _absence(processes[0], what, timeout, error)) from None
             continue
         except Exception as error:
@@ -108,7 +109,7 @@ def _attend(own, processes, what, hello, store, prefix, timeout):
                                      f"come again within {timeout:g} s")
         if time.monotonic() >= deadline:
             raise RuntimeFailure(said)
-        time.sleep(0.05)  # the answer is of an earlier life, whose number is about to be replaced
+        time.sleep(0.05)  # the answer belongs to an earlier life, whose number is about to be replaced
 
 
 def _absence(process, what, timeout, error):
@@ -128,7 +129,8 @@ def _check_programs(answers, what):
     if len(set(hashes.values())) == 1:
         return
     complaint = f"processes compiled {what} to different programs"
-    # A plan was copied to a file of each process, and programs are named after what they are made of.
+    # Plans are copied to files of their own per process, and programs are named after their contents, so these options
+    # may differ.
     names = sorted({name for answer in answers.values() for name in answer["options"]} - {"plan", "program"})
     said = [f"{name} is {_by_value({process: answer['options'].get(name, 'not given') for process, answer in answers.items()})}"
             for name in names if len({answer["options"].get(name) for answer in answers.values()}) > 1]
@@ -139,7 +141,7 @@ def _check_programs(answers, what):
 
 
 def _by_value(values):
-    """4 in process 0, 2; 5 in process 1"""
+    """Returns values with their processes, such as "4 in process 0, 2; 5 in process 1"."""
     processes = {}
     for process, value in sorted(values.items()):
         processes.setdefault(str(value), []).append(str(process))
@@ -147,16 +149,18 @@ def _by_value(values):
 
 
 def _host():
-    """Equal for processes that share memory and a network, as the runtime tells hosts apart (transport/routed)."""
+    """Returns a text that is equal for processes that share memory and a network, as the runtime tells hosts apart
+    (transport/routed)."""
     places = [pathlib.Path("/proc/self/ns/net"), pathlib.Path("/dev/shm")]
-    boot = pathlib.Path("/proc/sys/kernel/random/boot_id")  # clones of a machine share all the rest
+    boot = pathlib.Path("/proc/sys/kernel/random/boot_id")  # tells clones of a machine apart, which share everything else
     numbers = [f"{status.st_dev}.{status.st_ino}" for status in (place.stat() for place in places if place.exists())]
     return "/".join([os.environ.get("CGX_HOST", ""), socket.gethostname(), boot.read_text().strip() if boot.exists() else "",
                      *numbers])
 
 
 def _address_toward(host):
-    """The address of this host from which it reaches another, and so is reached; None where it does not."""
+    """Returns the address from which this host reaches another, and at which it can be reached; None where there is no
+    route."""
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, kind) as probe:
@@ -167,8 +171,8 @@ def _address_toward(host):
 
 
 def _own_address(own, others):
-    """Where the others reach this host. A host knows itself by the loopback, by which the others do not: then the way back
-    to one of them tells."""
+    """Returns the address at which the others reach this host. A host knows itself by the loopback, which the others
+    cannot use; then the route to one of them gives the address."""
     far = [each for each in others if each and not _is_loopback(each)]
     if far and (own is None or _is_loopback(own)):
         return _address_toward(far[0])
@@ -180,15 +184,16 @@ def _is_loopback(address):
 
 
 def _between(hosts, has_mpi):
-    """The transport that fits processes on these hosts."""
+    """Returns the transport that fits processes on these hosts."""
     if len(hosts) == 1:
         return "shm"
     return "shm+mpi" if has_mpi else "shm+tcp"
 
 
 def _has_mpi():
-    """Whether Open MPI's mpirun has started this process, and what calls it can be loaded. MPICH's sets what Slurm sets for what
-    is no rank of MPI, such as torchrun on each host: over it only who asks for it goes."""
+    """Returns true if Open MPI's mpirun has started this process and the library that calls it can be loaded. MPICH's
+    variables are those of Slurm, which are also set where there are no MPI ranks, as for torchrun on each host; so
+    MPICH is used only if requested."""
     try:
         return "OMPI_COMM_WORLD_RANK" in os.environ and bool(open_library("cgx_mpi"))
     except (LibraryError, OSError):

@@ -1,8 +1,8 @@
-"""Whether what codecs remembered elsewhere is that of this model or step."""
+"""Checks that saved codec state belongs to this model or step."""
 
 
 def check_fits(expected, given, whose):
-    """Raises ValueError that names every tensor that differs, where a state is not the one expected.
+    """Raises ValueError that names every tensor that differs, if a state is not the expected one.
 
     Args:
       expected, given: {name: bytes}.

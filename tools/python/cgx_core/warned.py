@@ -1,15 +1,15 @@
-"""Warnings to users: each once, at the line of theirs that it is about."""
+"""Warns users once per message, at the line of their own code that it is about."""
 
 import sys
 import threading
 import warnings
 
 _lock = threading.Lock()
-_packages = ("cgx_core", "cgx_jax", "cgx_torch", "jax", "torch")  # what stands between a user and what is said
+_packages = ("cgx_core", "cgx_jax", "cgx_torch", "jax", "torch")  # packages between the user's code and the warning
 
 
 def warn(message):
-    """Shows a warning at the line of the first caller that is of no library."""
+    """Shows a warning at the line of the first caller outside these packages."""
     depth, frame = 1, sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _packages:
         frame, depth = frame.f_back, depth + 1
@@ -17,14 +17,14 @@ def warn(message):
 
 
 class Said:
-    """What was said already, by one state or step that compiles more than once."""
+    """The warnings that one state or step, which may compile more than once, has already shown."""
 
     def __init__(self):
         self._messages = set()
 
     def new_warnings(self, compilation):
-        """The warnings of a compilation that were not among those of an earlier one. Each has its place, where a user knows
-        one: a module that was made for the compiler says nothing to him."""
+        """Returns the warnings of a compilation that no earlier one had. Each has its place where the user knows it; a
+        module that was made for the compiler means nothing to him."""
         with _lock:
             new = {text_of(each): None for each in compilation.diagnostics if each.severity == "warning"}
             new = [text for text in new if text not in self._messages]
@@ -32,12 +32,12 @@ class Said:
         return new
 
     def warn_of(self, compilation):
-        """Shows them."""
+        """Shows the new warnings of a compilation."""
         for text in self.new_warnings(compilation):
             warn(text)
 
 
 def text_of(diagnostic):
-    """What a warning says, after Python's own word for it: its place where a user knows one, and the message."""
+    """Returns the text of a warning: its place where the user knows it, and the message."""
     return diagnostic.message if diagnostic.file.startswith("<") or not diagnostic.file else \
         f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}: {diagnostic.message}"

@@ -15,10 +15,10 @@ from setuptools.command.build_py import build_py
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 VERSION = re.search(r'__version__ = "(.*)"', (ROOT / "tools/python/cgx_core/__init__.py").read_text())[1]
-# Where Debian says on what terms the libraries that are taken along may be.
+# Debian keeps the licenses of the bundled libraries in this folder.
 TERMS = pathlib.Path("/usr/share/doc")
 TAKEN_ALONG = ["libopenblas0-pthread", "libdnnl2", "libgfortran5", "libgomp1", "libquadmath0", "ocl-icd-libopencl1"]
-# In the wheel `cgx`.
+# These libraries are in the wheel `cgx` already.
 NOT_TAKEN_ALONG = ["libcgx_runtime.so", "libcgx_cuda.so"]
 
 
@@ -62,7 +62,7 @@ class WheelOfOneMachine(bdist_wheel):
 
 (ROOT / "build").mkdir(exist_ok=True)
 os.chdir(pathlib.Path(__file__).resolve().parent)
-# What another build left would be packed as well.
+# A new folder is used because files that another build left would be packed as well.
 with tempfile.TemporaryDirectory(prefix="python-", dir=ROOT / "build") as work:
     setup(version=VERSION, install_requires=[f"cgx=={VERSION}"], options={"build": {"build_base": work}, "egg_info": {"egg_base": work}},
           distclass=OfOneMachine, cmdclass={"build_py": BuildWithPrograms, "bdist_wheel": WheelOfOneMachine})

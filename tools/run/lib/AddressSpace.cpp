@@ -1,4 +1,4 @@
-//===-- AddressSpace.cpp - Whether a limit leaves room to train -*- C++ -*-===//
+//===-- AddressSpace.cpp - Check of the limit on addresses ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,10 +15,11 @@
 #include <thread>
 
 static constexpr uint64_t kMiB = uint64_t{1} << 20;
-/// Of a thread, and of programs, libraries and small tensors.
+/// The buffer of one thread, and the space for programs, libraries and small tensors.
 static constexpr uint64_t kBuffer = 128 * kMiB, kRest = 512 * kMiB;
 
-/// As many as OpenBLAS starts: one for each core, unless one of its variables says how many.
+/// Returns the number of threads that OpenBLAS starts: one per core, unless an environment variable gives a
+/// number.
 static uint64_t threadsOfOpenBlas() {
   for (const char *name : {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"}) {
     const char *text = std::getenv(name);

@@ -1,4 +1,4 @@
-//===-- Agreement.cpp - What all ranks of a job must have alike -*- C++ -*-===//
+//===-- Agreement.cpp - Facts that all ranks have in common -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -34,7 +34,7 @@ std::string joined(const std::vector<std::string> &entries) {
   return text;
 }
 
-/// As a person tells two files apart: the name, and some digits.
+/// Returns the name and some digits of a hash, by which a user tells two files apart.
 std::string withDigest(const std::string &path, const std::string &content) {
   char digest[17];
   std::snprintf(digest, sizeof digest, "%016llx",
@@ -42,18 +42,18 @@ std::string withDigest(const std::string &path, const std::string &content) {
   return (path.empty() ? "" : quoted(path) + " ") + "(" + std::string(digest, 8) + ")";
 }
 
-/// Facts in the order in which they are added. One without text was not given.
+/// The facts in the order in which they are added. A fact without text was not given.
 class Facts {
 public:
-  /// Compared: a difference is refused.
+  /// Adds a fact that is compared: ranks that differ in it are rejected.
   void count(const char *name, std::string text) { add(name, text, text, /*follows=*/false); }
-  /// The same of a file, which may lie elsewhere on each host: its content counts.
+  /// Adds a file. Its content is compared, not its path, which may differ from host to host.
   void countFile(const char *name, const std::string &path, const std::string &content) {
     add(name, content, content.empty() ? "" : withDigest(path, content), /*follows=*/false);
   }
-  /// Compared, and made of what other facts say.
+  /// Adds a fact that is compared and follows from other facts.
   void countWhatFollows(const char *name, std::string text) { add(name, text, text, /*follows=*/true); }
-  /// Named where a difference is refused, of which it can be the cause; by itself it is none.
+  /// Adds a fact that can explain a difference between others. It is shown, and not compared.
   void name(const char *name, std::string text) { add(name, "", text, /*follows=*/false); }
 
   std::vector<Fact> facts;
@@ -81,7 +81,8 @@ std::string write(const Job &job) {
   return Json{{"host", hostName()}, {"facts", facts}}.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-/// From another process of the job, which may be of another build. Throws nlohmann's exceptions.
+/// Parses the text of another process of the job, which may be of another build. Throws nlohmann's
+/// exceptions.
 Teller read(const std::string &text) {
   const Json root = Json::parse(text);
   Teller teller{root.at("host"), {}};
@@ -90,7 +91,7 @@ Teller read(const std::string &text) {
   return teller;
 }
 
-/// What each rank says, of any length. Empty where they do not meet.
+/// Returns the text of each rank, of any length. The result is empty where the ranks do not find each other.
 std::vector<std::string> gatherTexts(cgx_context *context, uint32_t ranks, const std::string &own) {
   std::vector<uint64_t> lengths(ranks);
   const uint64_t length = own.size();
@@ -112,7 +113,7 @@ std::vector<std::string> gatherTexts(cgx_context *context, uint32_t ranks, const
   return texts;
 }
 
-/// "5 on ranks 0 and 2; 6 on rank 1"
+/// Returns values with the ranks that have them: "5 on ranks 0 and 2; 6 on rank 1".
 std::string byValue(const std::vector<std::string> &values) {
   std::vector<std::pair<std::string, std::vector<size_t>>> holders;
   for (size_t rank = 0; rank < values.size(); ++rank) {
@@ -164,7 +165,7 @@ std::vector<Fact> cgx::run::listFacts(const Job &job, const Options &options, co
   facts.count("--set", joined(options.values));
   facts.count("--feed", joined(options.feeds));
   facts.count("--members", given(options.members));
-  facts.count("--save", flag(job.save)); // of the path rank 0's counts
+  facts.count("--save", flag(job.save)); // only rank 0 uses the path
   facts.count("--save-every", job.saving.every == 0 ? "" : number(job.saving.every));
   facts.count("--trace", flag(job.trace));
   facts.count("--profile", flag(job.planning.profile));
@@ -182,7 +183,7 @@ std::vector<Fact> cgx::run::listFacts(const Job &job, const Options &options, co
                   sampleOf(files.state ? &*files.state : nullptr));
   facts.countFile(options.isEvaluation ? "--eval-data" : "--data", options.data,
                   files.data ? job.dataDigest : "");
-  // Programs are made of what their options say, and the runtime compares them itself.
+  // The runtime compares programs itself, and what differs in them follows from the options that made them.
   facts.facts.push_back({options.isEvaluation ? "--eval" : "the program", "",
                          withDigest(options.program, job.manifest.hash), /*follows=*/true});
   return std::move(facts.facts);
@@ -219,7 +220,7 @@ std::string cgx::run::describeDifferences(const std::vector<std::vector<Fact>> &
 
 std::string cgx::run::explainMismatch(const Job &job, const std::string &name, uint32_t rank,
                                       const std::string &refusal) {
-  // All ranks were refused at one moment, and none of them waits long for a start.
+  // The runtime rejects all ranks at about the same time, so none of them has to wait long for the others.
   constexpr uint32_t kLongestWaitMs = 10000;
   const std::string meeting = name + "-facts";
   cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
@@ -240,7 +241,7 @@ std::string cgx::run::explainMismatch(const Job &job, const std::string &name, u
       facts.push_back(tellers.back().facts);
     }
   } catch (const Json::exception &) {
-    return refusal; // of a build that says it otherwise
+    return refusal; // the other rank is of a build with another format
   }
   const std::string differences = describeDifferences(facts);
   if (differences.empty())

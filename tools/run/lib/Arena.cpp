@@ -25,12 +25,12 @@ Arena::Arena(const std::vector<uint64_t> &sizes) {
     offsets_.push_back(bytes_);
     bytes_ += (size + kAlignment - 1) / kAlignment * kAlignment;
   }
-  // An empty tensor at the end still has an address inside the mapping.
+  // The extra bytes give an empty tensor at the end an address inside the mapping.
   bytes_ += kAlignment;
   void *address = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED)
     throw Error("cannot allocate " + std::to_string(bytes_) + " bytes for the program's buffers");
-  ::madvise(address, bytes_, MADV_HUGEPAGE); // a wish
+  ::madvise(address, bytes_, MADV_HUGEPAGE); // it is a hint, so a failure does not matter
   base_ = static_cast<std::byte *>(address);
 }
 

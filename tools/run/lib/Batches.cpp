@@ -1,4 +1,4 @@
-//===-- Batches.cpp - Which samples a step takes ----------------*- C++ -*-===//
+//===-- Batches.cpp - Order of samples --------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,8 +28,7 @@ public:
     return z ^ (z >> 31);
   }
 
-  /// Uniform below `limit`: the high word of a product, without its bias of
-  /// less than limit / 2^64.
+  /// Returns a number below `limit`. It is the high word of a product, whose bias is less than limit / 2^64.
   uint64_t below(uint64_t limit) {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(next()) * limit >> 64);
   }
@@ -38,7 +37,7 @@ private:
   uint64_t state_;
 };
 
-/// The tensor that has the row, and the row's bytes.
+/// Returns the tensor that has the row, and the row's bytes.
 std::pair<const TensorView *, const std::byte *> findRow(std::span<const TensorView> data, uint64_t row) {
   const TensorView *part = data.data();
   for (; row >= static_cast<uint64_t>(part->shape[0]); ++part)

@@ -1,4 +1,4 @@
-//===-- Bindings.cpp - Where each argument comes from -----------*- C++ -*-===//
+//===-- Bindings.cpp - Input of each argument -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,7 +22,7 @@ using namespace cgx::run;
 
 namespace {
 
-/// A file whose tensors are given out by name, each at most once.
+/// A file whose tensors are bound by name, each at most once.
 class Pool {
 public:
   explicit Pool(const SafetensorsFile *file) : file_(file) {
@@ -32,7 +32,7 @@ public:
     taken_.resize(paths_.size());
   }
 
-  /// The tensor that agrees with `path`, if exactly one does that is left.
+  /// Takes the tensor that agrees with `path`, if exactly one of those left does.
   const TensorView *take(const TreePath &path, Agreement how) {
     size_t found = paths_.size();
     for (size_t i = 0; i < paths_.size(); ++i) {
@@ -48,7 +48,7 @@ public:
     return &file_->tensors()[found];
   }
 
-  /// The tensor of a name, which others may take, too.
+  /// Returns the tensor of a name without taking it.
   const TensorView *find(const std::string &name) {
     const TreePath path(name);
     for (Agreement how : kAgreements)
@@ -87,9 +87,9 @@ public:
 
   Bindings run() {
     bindValues();
-    // The closest agreement of any argument comes first, so that a tensor is never
-    // lost to an argument that it resembles less. What is fed back is state and
-    // nothing else; of the others, batches are named closely or by their leaf.
+    // The closest agreement of any argument is bound first, so that a tensor is never lost to an argument
+    // whose name is less similar. Arguments that a result feeds take only state. The others take data by a
+    // close name, then state, then data by the last key of the name.
     for (Agreement how : kAgreements)
       bindFrom(state_, how, Source::State, /*fed=*/true);
     for (Agreement how : kAgreements) {
@@ -134,7 +134,7 @@ private:
     }
   }
 
-  /// One number for all elements, or one for each, separated by commas.
+  /// Parses one number for all elements, or one per element, separated by commas.
   void parseConstant(const Value &value, const std::string &text, std::vector<std::byte> &bytes) {
     uint64_t width = elementBytes(value.type), parsed = 0;
     for (size_t begin = 0; begin <= text.size(); ++parsed) {
@@ -156,7 +156,8 @@ private:
 
   void bindFrom(Pool &pool, Agreement how, Source source, bool fed) {
     for (size_t i = 0; i < bound_.size(); ++i) {
-      // What the compiler added has its own name or a value to begin with.
+      // An argument that the compiler added needs a tensor of exactly its name, and otherwise starts with its
+      // initial value.
       if (bound_[i] || fed_[i] != fed || (manifest_.arguments[i].initial && how != Agreement::Exact))
         continue;
       if (const TensorView *tensor = pool.take(paths_[i], how)) {
@@ -167,7 +168,7 @@ private:
     }
   }
 
-  /// State that a file of a first start does not have.
+  /// Gives arguments their initial value where the state file has none, as at a first start.
   void bindInitial() {
     for (size_t i = 0; i < bound_.size(); ++i) {
       const Value &value = manifest_.arguments[i];
@@ -188,7 +189,7 @@ private:
     }
   }
 
-  /// State of ranks that train by themselves, where a file has it of other ranks.
+  /// Binds the state of ranks that train by themselves where the file has it for other ranks.
   void bindMembers() {
     for (size_t i = 0; i < bound_.size(); ++i) {
       const Value &value = manifest_.arguments[i];
@@ -232,7 +233,7 @@ private:
       checkData(value, bindings_.arguments[argument]);
   }
 
-  /// One line for each argument, except where an option is missing that would give many of them.
+  /// Adds one line per missing argument, or one line in total where a missing option would give many of them.
   void listMissing() {
     std::vector<size_t> state;
     bool lacksState = false, lacksData = false;
@@ -276,7 +277,7 @@ private:
                                   : "");
   }
 
-  /// Whether somebody would type it.
+  /// Returns true if the value is short enough to be typed.
   static bool isShort(const Value &value) { return elementCount(value.globalShape).value_or(SIZE_MAX) <= 2; }
 
   static std::string meant(const TreePath &path, const std::vector<std::string> &names) {
@@ -291,7 +292,7 @@ private:
     return word.empty() ? "" : " (did you mean '" + word + "' there?)";
   }
 
-  /// What a file has that no argument has taken.
+  /// Lists the tensors of a file that no argument has taken.
   static std::string holds(const SafetensorsFile &file, const std::vector<std::string> &names) {
     constexpr size_t kMost = 12;
     if (names.empty())
@@ -313,7 +314,7 @@ private:
       checkElements(value, tensor, inputs_.state->path());
   }
 
-  /// How files hold a type that they have no name for.
+  /// Names the type in which files store a type that they have no name for.
   static std::string asWritten(const Value &value) {
     const ElementType type = typeInFiles(value.type);
     if (type == value.type)
@@ -322,14 +323,14 @@ private:
            elementTypeName(type);
   }
 
-  /// Bytes have room for what a narrow type has not.
+  /// Checks that each byte is an element of a narrow type, which has fewer values than a byte.
   void checkElements(const Value &value, const TensorView &tensor, const std::string &path) {
     if (std::optional<double> foreign = findForeignElement(value.type, tensor))
       problems_.push_back("'" + value.name + "': expected elements of " + elementTypeName(value.type) +
                           ", got " + std::to_string(static_cast<int>(*foreign)) + " in '" + path + "'");
   }
 
-  /// Whether a tensor of the data file was written as one that is `kind`: "cgx.per_step", "cgx.constant".
+  /// Returns true if the data file's metadata marks the tensor as `kind`: "cgx.per_step" or "cgx.constant".
   bool isMarked(const TensorView &tensor, const char *kind) const {
     auto entry = inputs_.data->metadata().find(kind);
     if (entry == inputs_.data->metadata().end())
@@ -346,15 +347,15 @@ private:
     return std::find(names.begin(), names.end(), tensor.name) != names.end();
   }
 
-  /// Whether shapes agree from that dimension of the tensor on.
+  /// Returns true if the tensor's dimensions from `from` on are those of the value from `valueFrom` on.
   static bool isShapedAs(const TensorView &tensor, size_t from, const Value &value, size_t valueFrom) {
     return std::equal(tensor.shape.begin() + std::min(from, tensor.shape.size()), tensor.shape.end(),
                       value.globalShape.begin() + valueFrom, value.globalShape.end());
   }
 
-  /// By its mark, or by its shape: one dimension more than the argument has are steps, the first one of as
-  /// many are samples, if they are more than a batch, and what has the argument's shape is that in each step,
-  /// unless it is a batch as other tensors are.
+  /// Returns how a tensor is used: by its mark, else by its shape. One dimension more than the argument means
+  /// one value per step. The argument's shape means a constant, unless the first dimension is the number of
+  /// samples. Everything else is samples.
   Source sourceOf(const Value &value, const TensorView &tensor) const {
     if (isMarked(tensor, "cgx.per_step"))
       return Source::PerStep;
@@ -367,7 +368,8 @@ private:
     return isWhole && !isBatch ? Source::Constant : Source::Data;
   }
 
-  /// The samples of tensors that cannot be anything else: with more of them than a batch has.
+  /// Sets the number of samples from a tensor that can only be samples, because its first dimension is not
+  /// that of a batch.
   void countSamples() {
     for (size_t i = 0; i < bound_.size(); ++i) {
       const Value &value = manifest_.arguments[i];
@@ -405,7 +407,7 @@ private:
     }
   }
 
-  /// What would be right for an argument, and what the data file has.
+  /// Describes the expected shape of an argument, and the shape in the data file.
   std::string misfit(const Value &value, const TensorView &tensor, Source source) const {
     const std::string type = std::string(elementTypeName(value.type)) + "[";
     auto shaped = [&](const char *first, size_t from) {
@@ -428,7 +430,7 @@ private:
                       " as " + elementTypeName(typeInFiles(value.type)));
   }
 
-  /// All batch arguments have as many samples, in the file and in a step.
+  /// Checks that all batch arguments have the same number of samples, in the file and in a step.
   void agreeOn(const char *what, int64_t got, uint64_t &expected, const Value &value) {
     bool first = firstBatch_ == nullptr || firstBatch_ == &value;
     firstBatch_ = first ? &value : firstBatch_;
@@ -454,7 +456,7 @@ private:
   std::vector<TreePath> paths_;
   Pool state_, data_;
   std::vector<bool> fed_, bound_;
-  std::vector<std::string> left_; ///< in the state file, once all is bound
+  std::vector<std::string> left_; ///< the names left in the state file once all arguments are bound
   const Value *firstBatch_ = nullptr;
   std::optional<int64_t> samples_;
   Bindings bindings_;

@@ -1,4 +1,4 @@
-//===-- Blocks.cpp - How ranks share a tensor -------------------*- C++ -*-===//
+//===-- Blocks.cpp - Blocks of a tensor -------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@ using namespace cgx::run;
 
 namespace {
 
-/// Where `rank` stands on the axis.
+/// Returns the coordinate of `rank` on the axis.
 int64_t axisCoordinate(const Mesh &mesh, const std::string &name, uint32_t rank, int64_t &size) {
   int64_t rest = rank;
   for (size_t axis = mesh.size(); axis-- > 0;) {

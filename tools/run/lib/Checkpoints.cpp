@@ -1,4 +1,4 @@
-//===-- Checkpoints.cpp - What a run keeps, and where -----------*- C++ -*-===//
+//===-- Checkpoints.cpp - Checkpoints of a run ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kBegin = "step-", kEnd = ".safetensors";
 constexpr const char *kBest = "best.safetensors";
 
-/// The step that a file of a folder is named after.
+/// Returns the step in the name of a checkpoint file.
 std::optional<uint64_t> stepOf(const std::string &name) {
   if (!name.starts_with(kBegin) || !name.ends_with(kEnd) || name.size() <= kBegin.size() + kEnd.size())
     return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<uint64_t> stepOf(const std::string &name) {
   return std::stoull(digits);
 }
 
-/// A file of a folder that is named like a checkpoint.
+/// A file of a folder whose name is that of a checkpoint.
 struct Entry {
   uint64_t named; ///< the step in its name
   std::string path;
@@ -54,11 +54,11 @@ std::vector<Entry> listFolder(const std::string &folder) {
   return found;
 }
 
-/// What --save always writes, each of which a run that goes on needs.
+/// The metadata that --save always writes, all of which a resumed run needs.
 constexpr const char *kNeeded[] = {"cgx.steps",    "cgx.seed",         "cgx.program", "cgx.run",   "cgx.data",
                                    "cgx.pad_last", "cgx.global_batch", "cgx.shuffle", "cgx.digest"};
 
-/// The step after which a file was saved, by what it says. Throws Error where it says nothing.
+/// Returns the step after which a file was saved, from its metadata. Throws Error where there is none.
 uint64_t savedAfter(const SafetensorsFile &file) {
   const auto entry = file.metadata().find("cgx.steps");
   uint64_t step = 0;
@@ -72,7 +72,7 @@ uint64_t savedAfter(const SafetensorsFile &file) {
   return step;
 }
 
-/// A checkpoint by what it says of itself.
+/// A checkpoint's metadata.
 struct Saved {
   uint64_t step;
   std::string path;
@@ -84,7 +84,8 @@ struct Saved {
   }
 };
 
-/// Those of a folder that can be read so far, most steps first; `say` hears of the others.
+/// Returns the checkpoints of a folder that can be read, most steps first. Calls `say` with the reason for
+/// each that cannot.
 template <typename Say> std::vector<Saved> readFolder(const std::string &folder, const Say &say) {
   std::vector<Saved> found;
   for (const Entry &entry : listFolder(folder))
@@ -102,19 +103,21 @@ template <typename Say> std::vector<Saved> readFolder(const std::string &folder,
   return found;
 }
 
-/// What a checkpoint is judged by: each metric's mean over the steps since the one before, or, where none is
-/// saved on the way, of the last step: a run that was interrupted ends with the file of one that was not.
+/// Returns the metrics that a checkpoint is compared by: each one's mean over the steps since the previous
+/// checkpoint, or its value in the last step if none is saved on the way. The window is fixed, so that an
+/// interrupted run ends with the same file as an uninterrupted one.
 Json judge(const Job &job, const Outcome &outcome) {
   Json metrics = Json::object();
   if (outcome.scalars.size() != job.scalars.all.size())
-    return metrics; // of a state that is handed on, and judged by nobody
+    return metrics; // the state is handed to the next membership, and not compared
   const uint64_t window = std::min<uint64_t>(std::max<uint64_t>(job.saving.every, 1), outcome.steps);
   for (size_t i = 0; i < job.scalars.all.size() && window != 0; ++i) {
     const std::vector<double> &series = outcome.scalars[i];
     double sum = 0;
     for (size_t step = series.size() - window; step < series.size(); ++step)
       sum += series[step];
-    metrics[job.scalars.all[i].name] = sum / static_cast<double>(window); // null where it is not finite
+    // JSON has null where it is not finite.
+    metrics[job.scalars.all[i].name] = sum / static_cast<double>(window);
   }
   if (!outcome.evaluations.empty() && outcome.evaluations.back().steps == outcome.steps)
     for (size_t i = 0; i < job.evaluation->scalars.all.size(); ++i)
@@ -131,7 +134,7 @@ Metadata describeRun(const Job &job, const Outcome &first) {
   metadata.merge(describeSamples(job));
   if (job.bindings.globalBatch != 0 && job.firstBatch != job.firstStep)
     metadata["cgx.batches"] = std::to_string(job.firstBatch + first.steps);
-  if (first.steps == 0 && job.checkpoint) // as it was judged
+  if (first.steps == 0 && job.checkpoint) // the metrics are those of the resumed checkpoint
     if (const auto entry = job.checkpoint->metadata().find("cgx.metrics");
         entry != job.checkpoint->metadata().end())
       metadata["cgx.metrics"] = entry->second;
@@ -140,7 +143,7 @@ Metadata describeRun(const Job &job, const Outcome &first) {
   return metadata;
 }
 
-/// The value by which a checkpoint is compared with others, if it has one.
+/// Returns the value by which a checkpoint is compared with others, if it has one.
 std::optional<double> valueOf(const Saved &saved, const std::string &metric) {
   const auto entry = saved.metadata.find("cgx.metrics");
   if (entry == saved.metadata.end())
@@ -151,7 +154,7 @@ std::optional<double> valueOf(const Saved &saved, const std::string &metric) {
   return std::nullopt;
 }
 
-/// Lets the link lead to the best.
+/// Points the link at the best checkpoint.
 void linkBest(const Saving &saving, const std::string &best) {
   std::error_code error;
   const fs::path link = fs::path(saving.path) / kBest,
@@ -164,8 +167,8 @@ void linkBest(const Saving &saving, const std::string &best) {
     throw Error("cannot let '" + link.string() + "' lead to '" + best + "': " + error.message());
 }
 
-/// Removes what is neither among the last nor the best of what this run has done up to `step`. All else is
-/// another's, or what --resume has passed over.
+/// Removes the checkpoints that this run made up to `step` and that are neither among the last nor the best.
+/// Other files belong to other runs, or were skipped by --resume.
 void keep(const Job &job, uint64_t step) {
   const Saving &saving = job.saving;
   if (saving.keepLast == 0 && saving.best.empty())
@@ -196,7 +199,7 @@ void cgx::run::parseBest(const std::string &text, Saving &saving) {
   const std::string direction = colon == std::string::npos ? "" : text.substr(colon + 1);
   saving.best = text.substr(0, colon);
   saving.bestIsMost = direction == "max";
-  // A wrong guess would keep the worst.
+  // The direction is not guessed: a wrong guess would keep the worst checkpoint.
   const bool isLoss = saving.best.find("loss") != std::string::npos;
   if (saving.best.empty() || (direction != "min" && direction != "max" && !(direction.empty() && isLoss)))
     throw Error("expected --keep-best METRIC:min or METRIC:max, got '" + text + "'");
@@ -260,7 +263,7 @@ bool cgx::run::hasNothingToDo(const Job &job) {
     return true;
   std::error_code none;
   const fs::path from = job.checkpoint->path();
-  // In a folder a checkpoint counts by its step, whatever its name says.
+  // A checkpoint in a folder is identified by its step, not by its name.
   return job.saving.isFolder ? fs::equivalent(from.parent_path() / ".", job.saving.path, none)
                              : fs::equivalent(from, job.saving.path, none);
 }
@@ -278,7 +281,7 @@ std::string cgx::run::digestOfCheckpoint(const std::vector<TensorView> &tensors,
   const auto hashText = [](const std::string &text, uint64_t seed) {
     return hashBytes(std::as_bytes(std::span(text)), seed);
   };
-  constexpr uint64_t tensorSeed = 1, metadataSeed = 2; // a tensor is no metadata of its name
+  constexpr uint64_t tensorSeed = 1, metadataSeed = 2; // seeds that tell a tensor from metadata of its name
   uint64_t digest = 0;
   for (const TensorView &tensor : tensors)
     digest += hashBytes(tensor.bytes,
@@ -354,7 +357,7 @@ void cgx::run::checkSavingFolder(const Job &job) {
     try {
       checkSound(SafetensorsFile::open(saved.path));
     } catch (const Error &) {
-      continue; // which --resume passes over
+      continue; // --resume skips it
     }
     if (isOther)
       throw Error(place + "checkpoints of another run than that of '" + job.checkpoint->path() +

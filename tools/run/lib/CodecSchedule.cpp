@@ -1,4 +1,4 @@
-//===-- CodecSchedule.cpp - Which codec an operand had, and for how long -*- C++ -*-===//
+//===-- CodecSchedule.cpp - Codecs of an operand over time ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@
 
 using namespace cgx::run;
 
-/// Of the operands of one layer and kind that may be compressed, plans speak of the first.
+/// Returns true if plans refer to this operand: the first compressible one of its layer and kind.
 static bool isPlanned(const Manifest &manifest, const Collective &collective, size_t operand) {
   const Operand &wanted = collective.operands[operand];
   for (const Collective &other : manifest.collectives)

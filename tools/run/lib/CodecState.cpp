@@ -1,4 +1,4 @@
-//===-- CodecState.cpp - What codecs remember, in files ---------*- C++ -*-===//
+//===-- CodecState.cpp - State of codecs in checkpoints ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -32,7 +32,7 @@ std::span<std::byte> bytesOf(const cgx_state_tensor &tensor) {
   return {static_cast<std::byte *>(tensor.data), tensor.elements * cgx_element_bytes(tensor.element_type)};
 }
 
-/// All state tensors of a rank, with the runtime's own memory.
+/// Returns all state tensors of a rank; the data is the runtime's own memory.
 std::vector<cgx_state_tensor> listState(cgx_context *context) {
   uint64_t count = 0;
   check(cgx_context_state_count(context, &count));
@@ -42,7 +42,7 @@ std::vector<cgx_state_tensor> listState(cgx_context *context) {
   return tensors;
 }
 
-/// Tensors of the checkpoint that belong to a rank.
+/// Counts the tensors of the checkpoint that belong to a rank.
 size_t countSaved(const SafetensorsFile &checkpoint, uint32_t rank) {
   size_t count = 0;
   for (const TensorView &tensor : checkpoint.tensors())
@@ -99,7 +99,7 @@ void cgx::run::restoreCodecState(cgx_context *context, uint32_t rank, const Safe
 
 namespace {
 
-/// "residual[5.0 params/l1/w].contribution.scales", in parts.
+/// The parts of a name such as "residual[5.0 params/l1/w].contribution.scales".
 struct MemoryName {
   std::string layer;  ///< params/l1/w
   std::string memory; ///< "residual.contribution", "residual.result", "warm_start"
@@ -121,7 +121,7 @@ struct MemoryName {
   auto operator<=>(const MemoryName &) const = default;
 };
 
-/// Elements of the layer's operand, if it is one.
+/// Returns the number of elements of the layer's operand, if the layer has exactly one.
 std::optional<uint64_t> elementsOf(const Manifest &manifest, const std::string &layer) {
   std::optional<uint64_t> elements;
   for (const Collective &collective : manifest.collectives)
@@ -131,7 +131,7 @@ std::optional<uint64_t> elementsOf(const Manifest &manifest, const std::string &
   return elements;
 }
 
-/// By what they are; null where two are called the same.
+/// Returns the saved tensors by the parts of their names; null where two have equal parts.
 std::map<MemoryName, const TensorView *> savedMemories(const SafetensorsFile &checkpoint, uint32_t rank) {
   std::map<MemoryName, const TensorView *> saved;
   for (const TensorView &tensor : checkpoint.tensors())
@@ -165,7 +165,7 @@ Conversion cgx::run::convertCodecState(cgx_context *context, std::optional<uint3
                         found->shape == Shape{static_cast<int64_t>(tensor.elements)};
     return isSame ? found : nullptr;
   };
-  // Scales go with the bytes that they are of.
+  // The scales of a tensor are taken over only together with its bytes.
   const std::vector<cgx_state_tensor> wanted = listState(context);
   std::map<MemoryName, bool> isTaken;
   for (const cgx_state_tensor &tensor : wanted) {

@@ -1,4 +1,4 @@
-//===-- Elastic.cpp - A job whose ranks may die and join --------*- C++ -*-===//
+//===-- Elastic.cpp - Job whose ranks may die and join ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each membership is a job of its own: a program for its number of ranks, processes, a name that no other
-// has, so that a straggler of the one before cannot take part. Between two of them the state is a checkpoint,
-// made of what the ranks that are left had between two outer steps.
+// Each membership is a job of its own, with a program for its number of ranks, its own processes,
+// and a unique name, so that a late rank of the membership before cannot take part. Between two
+// memberships the state is a checkpoint, made of the state that the remaining ranks had between
+// two outer steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +57,7 @@ public:
       options_.resume = file;
       options_.state.clear();
       options_.isHandedOn = true;
-      std::unique_ptr<Prepared> next = prepareNext(job); // has the file open, which may go then
+      std::unique_ptr<Prepared> next = prepareNext(job); // the old job keeps the file open until then
       prepared = std::move(next);
     }
   }
@@ -73,8 +74,8 @@ private:
                   job.program.path + "'");
   }
 
-  /// Whether another membership takes over, and then who of this one is left. Throws Error where there is
-  /// none.
+  /// Decides if another membership follows, and which ranks of this one are left for it. Throws Error where
+  /// the run cannot continue.
   bool goOn(const Ended &ended) {
     left_.clear();
     losses_.clear();
@@ -103,7 +104,8 @@ private:
     return true;
   }
 
-  /// The job of those who are left and join; without the latter where it takes no more ranks.
+  /// Prepares the job of the ranks that are left and those that join, or only of the former where the program
+  /// takes no more ranks.
   std::unique_ptr<Prepared> prepareNext(const Job &job) {
     const uint32_t left = uint32_t(left_.size());
     try {
@@ -137,7 +139,7 @@ private:
     throw Error("no rank is left to go on with");
   }
 
-  /// The last outer step that all who are left have done, in steps of this membership.
+  /// Returns the last outer step that all remaining ranks have done, in steps of this membership.
   std::optional<uint64_t> commonBoundary(const Ended &ended) const {
     std::optional<uint64_t> common;
     for (const Outcome &candidate : ended.outcomes[left_[0]].boundaries) {
@@ -165,7 +167,7 @@ private:
     memberships_.push_back({firstStep, *options_.ranks, change});
   }
 
-  /// Writes what those who are left had then, as a checkpoint of as many ranks.
+  /// Writes the state that the remaining ranks had at that boundary, as a checkpoint of that many ranks.
   void handOn(const Job &job, Ended &ended, const std::string &path) const {
     std::vector<Outcome> outcomes;
     for (uint32_t rank : left_) {
@@ -176,7 +178,7 @@ private:
         tensor.name = nameForRank(tensor.name, uint32_t(outcomes.size()));
       outcomes.push_back(std::move(*boundary));
     }
-    Job saved = job; // whose own rows are fewer
+    Job saved = job; // a copy with fewer ranks
     saved.manifest.mesh[0].size = int64_t(left_.size());
     for (size_t argument : saved.stateArguments)
       if (Value &value = saved.manifest.arguments[argument]; isOfEachRank(value))
@@ -188,10 +190,10 @@ private:
   const Prepare &prepare_;
   JoinSignal joins_;
   std::vector<Membership> memberships_;
-  std::vector<uint32_t> left_; ///< ranks of the last membership
-  uint64_t steps_ = 0;         ///< that they had done then
+  std::vector<uint32_t> left_; ///< the remaining ranks, by their numbers in the last membership
+  uint64_t steps_ = 0;         ///< steps of the last membership that are kept
   uint32_t joining_ = 0;
-  std::string losses_; ///< who else was there, and why they are not
+  std::string losses_; ///< the ranks that were lost, and why
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===-- ElementType.cpp - What arguments and results hold -------*- C++ -*-===//
+//===-- ElementType.cpp - Element types of arguments and results -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@ using namespace cgx::run;
 
 namespace {
 
-/// What codes of a float that are no numbers stand for.
+/// The meaning of the codes of a float format that stand for no number.
 enum class Special {
   Ieee,         ///< the greatest exponent is infinity and NaN
   GreatestNaN,  ///< NaN is all ones, of either sign
@@ -27,7 +27,7 @@ enum class Special {
   Integer,
 };
 
-/// Bits of a type below a byte; of an integer, those of the exponent are all that it has.
+/// The bits of a type below a byte. An integer has only exponent bits.
 struct Format {
   int exponentBits, fractionBits, bias;
   Special special;
@@ -41,7 +41,7 @@ struct TypeEntry {
   Format format = {0, 0, 0, Special::None};
 };
 
-/// In the order of cgx_element_type, then the narrow ones.
+/// The types in the order of cgx_element_type, followed by the narrow ones.
 constexpr std::array kTypes = {
     TypeEntry{"f32", "F32", 4, true},
     TypeEntry{"f16", "F16", 2, true},
@@ -113,7 +113,8 @@ std::optional<ElementType> cgx::run::parseElementType(std::string_view name) {
 
 std::optional<ElementType> cgx::run::parseSafetensorsName(std::string_view name) {
   for (uint32_t type = 0; type < kTypes.size(); ++type)
-    if (name == kTypes[type].inFiles) // bytes stand before what else they are the name of
+    // The entry of a byte stands before the narrow types that share its name.
+    if (name == kTypes[type].inFiles)
       return ElementType(type);
   return std::nullopt;
 }
@@ -159,7 +160,8 @@ std::optional<uint8_t> cgx::run::writeNarrow(ElementType type, double value) {
     least = std::min(least, element);
     greatest = std::max(greatest, element);
   }
-  // What only rounding brings into the range does not fit; nor does a fraction of an integer.
+  // A value that only rounding would bring into the range does not fit, and neither does a fraction in an
+  // integer.
   if (value < least || value > greatest || (format.special == Special::Integer && distance != 0))
     return std::nullopt;
   return nearest;

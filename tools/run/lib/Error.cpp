@@ -1,4 +1,4 @@
-//===-- Error.cpp - The one error that cgx-run reports ----------*- C++ -*-===//
+//===-- Error.cpp - Error that cgx-run reports ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Evaluation.cpp - What a state is worth on other samples -*- C++ -*-===//
+//===-- Evaluation.cpp - Evaluation of a state on other samples -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@ using namespace cgx::run;
 bool cgx::run::isEvaluated(const Job &job, uint64_t done) {
   if (!job.evaluation || done == 0)
     return false;
-  // What checkpoints are judged by, each must have.
+  // Every checkpoint needs the metric that checkpoints are compared by.
   return done == job.steps || (isSaved(job, done) && job.saving.best.starts_with("eval.")) ||
          (job.evaluateEvery != 0 && (job.firstStep + done) % job.evaluateEvery == 0);
 }

@@ -1,4 +1,4 @@
-//===-- Evaluation.h - What a state is worth on other samples ---*- C++ -*-===//
+//===-- Evaluation.h - Evaluation of a state on other samples ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,11 +12,11 @@
 
 namespace cgx::run {
 
-/// Whether the state after `done` steps is evaluated.
+/// Returns true if the state after `done` steps is evaluated.
 bool isEvaluated(const Job &job, uint64_t done);
 
-/// The evaluation of a training, on one rank. It has a connection of its own, so that it is no part of what
-/// the training counts and promises.
+/// The evaluation of a training, on one rank. It has a connection of its own, so that it adds nothing to the
+/// traffic that the training counts and promises.
 class Evaluation {
 public:
   Evaluation(const Job &training, uint32_t rank)
@@ -24,7 +24,7 @@ public:
 
   void connect() { stepper_.connect(training_.name + ".eval"); }
 
-  /// The mean of each scalar over all batches. Throws Error.
+  /// Returns the mean of each scalar over all batches. Throws Error.
   std::vector<double> run(const Stepper &training);
 
 private:

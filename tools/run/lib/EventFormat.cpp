@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A file is a sequence of records: the length of a message (u64), a checksum of the
-// length, the message (event.proto), a checksum of it. Checksums are CRC-32C, masked so
-// that one of bytes with checksums in them is none of its own. Little-endian.
+// A file is a sequence of records: the length of a message (u64), a checksum of the length, the
+// message (event.proto), a checksum of the message. Checksums are CRC-32C, masked so that a
+// checksum of bytes that contain checksums differs from these. Everything is little-endian.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ namespace {
 constexpr size_t kHeaderBytes = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr size_t kMostRecordBytes = 1 << 24;
 
-/// CRC-32C (Castagnoli), a byte at a time.
+/// Computes CRC-32C (Castagnoli), one byte at a time.
 uint32_t crc32c(std::string_view bytes) {
   static constexpr auto table = [] {
     std::array<uint32_t, 256> entries{};

@@ -1,4 +1,4 @@
-//===-- FileSystem.cpp - Whole files, in and out ----------------*- C++ -*-===//
+//===-- FileSystem.cpp - Reading and writing whole files --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -76,7 +76,7 @@ MappedFile cgx::run::mapFile(const std::string &path) {
     fail("cannot map", path);
   const auto place = std::make_shared<MappedPlace>(path, address, size);
   result.mapping = std::shared_ptr<const void>(address, [place, size](const void *mapped) {
-    *place = MappedPlace(); // first: the addresses may be another's at once
+    *place = MappedPlace(); // this comes first, because another file may get the addresses at once
     ::munmap(const_cast<void *>(mapped), size);
   });
   result.bytes = {static_cast<const std::byte *>(address), size};

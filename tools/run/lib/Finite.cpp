@@ -1,4 +1,4 @@
-//===-- Finite.cpp - Whether numbers are numbers ----------------*- C++ -*-===//
+//===-- Finite.cpp - Test for NaN and infinity ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,8 @@
 
 using namespace cgx::run;
 
-/// Of IEEE formats all bits of the exponent are set in what is not finite. Without a branch in the loop.
+/// Checks elements of an IEEE format: all bits of the exponent are set in a NaN or infinity. The loop has no
+/// branch.
 template <typename Bits> static bool isFiniteIn(std::span<const std::byte> bytes, Bits exponent) {
   bool finite = true;
   for (size_t i = 0; i + sizeof(Bits) <= bytes.size(); i += sizeof(Bits)) {

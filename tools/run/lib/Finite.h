@@ -1,4 +1,4 @@
-//===-- Finite.h - Whether numbers are numbers ------------------*- C++ -*-===//
+//===-- Finite.h - Test for NaN and infinity --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 
 namespace cgx::run {
 
-/// Whether no element is a NaN or an infinity; true of integers.
+/// Returns true if no element is a NaN or an infinity, which always holds for integers.
 bool isFinite(ElementType type, std::span<const std::byte> bytes);
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- LevelLearning.cpp - When levels are learned, and of what -*- C++ -*-===//
+//===-- LevelLearning.cpp - Steps after which levels are learned -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -84,7 +84,7 @@ LevelLearning cgx::run::parseLevelLearning(const std::string &text) {
     } else if (name == "kinds") {
       request["kinds"] = parseKinds(value);
     } else if (name == "bits" || name == "bucket" || name == "rounding" || name == "scale") {
-      try { // a codec knows its parameters best
+      try { // the codec checks its own parameters
         codec[name] = Json::parse(plan::parseCodecLabel("quantize " + word)).at(name);
       } catch (const plan::Error &error) {
         refuse(error.what());

@@ -1,4 +1,4 @@
-//===-- Manifest.cpp - What a compiled program says of itself ---*- C++ -*-===//
+//===-- Manifest.cpp - Manifest of a compiled program -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -23,7 +23,7 @@ using cgx::formats::wholeNumber, cgx::formats::wholeNumbers;
 
 namespace {
 
-/// More ranks than any mesh that we could start.
+/// The most ranks that a mesh may have.
 constexpr int64_t kMaxRanks = 1 << 16;
 
 [[noreturn]] void fail(const std::string &what) {
@@ -214,7 +214,7 @@ void Manifest::feed(size_t result, std::optional<size_t> argument) {
     throw Error("result '" + from.name + "' cannot feed argument '" + to.name + "': expected " +
                 typeString(to.type, to.shape) + ", got " + typeString(from.type, from.shape) +
                 (from.shape == to.shape && from.type == to.type ? " sharded otherwise" : ""));
-  // The later word wins: an argument takes one result.
+  // The later feed wins, because an argument takes one result.
   for (Value &other : results)
     if (other.feeds == argument)
       other.feeds.reset();

@@ -1,4 +1,4 @@
-//===-- MappedPlace.cpp - Which file an address is of -----------*- C++ -*-===//
+//===-- MappedPlace.cpp - Addresses of a mapped file ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,8 +22,8 @@
 
 using namespace cgx::run;
 
-/// One of a list that only grows, so that a signal handler may walk over it at any time: what is not in use
-/// is used again.
+/// An entry of a list that only grows, so that a signal handler can walk over it at any time. Entries that
+/// are not in use are used again.
 struct MappedPlace::Entry {
   std::atomic<uintptr_t> begin{UINTPTR_MAX}, end{UINTPTR_MAX}; ///< equal where it is not in use
   char path[PATH_MAX] = {};
@@ -34,7 +34,7 @@ struct MappedPlace::Entry {
 
 namespace cgx::run {
 
-// A signal handler can reach nothing but what is global.
+// The list is global because a signal handler can reach nothing else.
 struct Places {
   static inline std::mutex mutex;
   static inline std::atomic<MappedPlace::Entry *> first{nullptr};
@@ -47,7 +47,7 @@ struct Places {
     return nullptr;
   }
 
-  /// A place that is not in use, or a new one; with the lock held.
+  /// Returns an entry that is not in use, or a new one. The caller holds the lock.
   static MappedPlace::Entry *take() {
     for (MappedPlace::Entry *entry = first; entry; entry = entry->next)
       if (entry->begin == entry->end)
@@ -58,9 +58,9 @@ struct Places {
     return entry;
   }
 
-  /// One line in one write, so that lines of other ranks do not come between.
+  /// Writes one line with a single write, so that lines of other ranks cannot split it.
   static void say(const char *path) {
-    static char line[PATH_MAX + 512]; // one thread says something
+    static char line[PATH_MAX + 512]; // static is safe, because only one thread gets here
     size_t length = 0;
     for (const char *part : {"cgx-run: error: '", path,
                              "' became shorter while this run read it, or cannot be read from its disk any "
@@ -74,7 +74,7 @@ struct Places {
   static void onBusError(int signal, siginfo_t *info, void *context) {
     const MappedPlace::Entry *entry = find(reinterpret_cast<uintptr_t>(info->si_addr));
     if (entry) {
-      // Of ranks that are threads, several may come here at once.
+      // Where ranks are threads, several may get here at once.
       static std::atomic_flag isSaid = ATOMIC_FLAG_INIT;
       while (isSaid.test_and_set())
         ::pause(); // the first one ends the process
@@ -84,7 +84,7 @@ struct Places {
     }
     if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction)
       return before.sa_sigaction(signal, info, context);
-    ::sigaction(SIGBUS, &before, nullptr); // it happens again, and is as it was
+    ::sigaction(SIGBUS, &before, nullptr); // the access faults again, and has the effect that it had before
   }
 
   static void install() {
@@ -119,6 +119,6 @@ MappedPlace::~MappedPlace() {
   if (!entry_)
     return;
   std::lock_guard lock(Places::mutex);
-  entry_->begin = UINTPTR_MAX; // first, so that it has no address meanwhile
+  entry_->begin = UINTPTR_MAX; // this comes first, so that the entry covers no address meanwhile
   entry_->end = UINTPTR_MAX;
 }

@@ -1,4 +1,4 @@
-//===-- Meeting.cpp - When ranks ask each other whether to go on -*- C++ -*-===//
+//===-- Meeting.cpp - Regular exchange on ending the run --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,8 @@
 
 using namespace cgx::run;
 
-/// From one meeting to the next: short enough for a person who waits, and steps may become slower.
+/// The time from one exchange to the next: short enough for a user who waits. The number of steps is limited
+/// because steps may become slower.
 static constexpr double kSeconds = 0.1;
 static constexpr uint64_t kMostSteps = 256;
 
@@ -25,7 +26,7 @@ void Meetings::held(uint64_t done, std::span<const Sign> signs) {
   double slowest = 1e-9;
   for (const Sign &sign : signs)
     slowest = std::max(slowest, sign.secondsPerStep);
-  // At once after the first steps, which say little.
+  // The exchanges are frequent at first, because the first steps say little about the duration of the others.
   const auto affordable = static_cast<uint64_t>(std::min(kSeconds / slowest, double(kMostSteps)));
   next_ = done + std::clamp<uint64_t>(std::min(affordable, done), 1, kMostSteps);
   last_ = done;

@@ -1,4 +1,4 @@
-//===-- Meeting.h - When ranks ask each other whether to go on --*- C++ -*-===//
+//===-- Meeting.h - Regular exchange on ending the run ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A signal reaches ranks at different moments, but all must end after the same step. So
-// they meet about ten times a second: how many steps that are follows from what they
-// tell each other, and is the same on all.
+// A signal reaches ranks at different moments, but all must end after the same step. So they
+// exchange their state about ten times per second. The number of steps in between follows from
+// the values that they exchange, and is equal on all ranks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_LIB_MEETING_H
@@ -20,23 +20,23 @@
 
 namespace cgx::run {
 
-/// What a rank tells the others.
+/// The state that each rank tells the others.
 struct Sign {
-  int32_t signal = 0; ///< that asked it to stop
+  int32_t signal = 0; ///< the signal that asked it to stop
   uint16_t isLossNotFinite = 0;
   uint16_t isJoinWanted = 0;
-  double secondsPerStep = 0; ///< since the last meeting
+  double secondsPerStep = 0; ///< since the last exchange
 };
 
 class Meetings {
 public:
-  /// Whether one is due after so many steps.
+  /// Returns true if an exchange is due after `done` steps.
   bool isDue(uint64_t done) const { return done == next_; }
 
-  /// The seconds of a step since the last meeting.
+  /// Returns the seconds per step since the last exchange.
   double secondsPerStep(uint64_t done) const;
 
-  /// Chooses the next from what all ranks said.
+  /// Chooses the next exchange from the signs of all ranks.
   void held(uint64_t done, std::span<const Sign> signs);
 
 private:

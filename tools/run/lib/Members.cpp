@@ -18,7 +18,7 @@ using namespace cgx::run;
 
 namespace {
 
-/// The state that counts inner steps, by the name that the compiler gives it.
+/// The name that the compiler gives to the state that counts inner steps.
 constexpr const char *kCounter = "local_steps";
 
 std::string listOf(const std::vector<uint32_t> &ranks) {
@@ -82,7 +82,7 @@ void cgx::run::checkBoundary(const Manifest &manifest, const Bindings &bindings,
   for (size_t i = 0; i < manifest.arguments.size(); ++i) {
     const Value &value = manifest.arguments[i];
     const Binding &binding = bindings.arguments[i];
-    // State of the inner optimizer has no anchor: each rank goes on with its own.
+    // State of the inner optimizer has no anchor: each rank continues with its own.
     const TensorView *anchor = binding.source == Source::OfMembers ? state.find(*value.initial) : nullptr;
     if (!anchor || anchor->bytes.empty())
       continue;

@@ -1,4 +1,4 @@
-//===-- Metrics.cpp - What a run measures, as it happens --------*- C++ -*-===//
+//===-- Metrics.cpp - Metrics of a run, step by step ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -52,7 +52,7 @@ Metrics::Metrics(const Job &job, cgx_context *context)
     file_.reset(::fdopen(::dup(STDOUT_FILENO), "a"));
   } else {
     if (!fs::exists(job.metrics, none) || fs::is_regular_file(job.metrics, none)) {
-      // An earlier run may have done more steps than it saved.
+      // An earlier run may have recorded more steps than it saved.
       const std::string kept =
           job.firstStep == 0 ? "" : format_->earlier(contentsOf(job.metrics), job.firstStep);
       if (std::string error = cgx::writeOutput(job.metrics, format_->header() + kept); !error.empty())
@@ -102,7 +102,7 @@ void Metrics::evaluation(uint64_t step, const std::vector<double> &values) {
   last_ = Clock::now();
 }
 
-/// A training that has gone on for days does not end for its log.
+/// A write error does not end the training, which may have run for days.
 void Metrics::write(const std::string &record) {
   if (isBroken_)
     return;

@@ -1,4 +1,4 @@
-//===-- Metrics.h - What a run measures, as it happens ----------*- C++ -*-===//
+//===-- Metrics.h - Metrics of a run, step by step --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A record for each step, written when the step has ended, in the format that the name of
-// the file asks for. A run that goes on from a checkpoint goes on in its file, from its
-// step on.
+// A record per step, written when the step has ended, in the format that the name of the file
+// implies. A run that continues from a checkpoint also continues its file, from that step on.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_LIB_METRICS_H
@@ -27,11 +26,11 @@ public:
   /// Throws Error when the file cannot be written.
   Metrics(const Job &job, cgx_context *context);
 
-  /// After `step`, which gave these scalars; `plans` have been adopted so far. Warns, once, where the disk is
-  /// full or a reader has gone.
+  /// Records `step`, which gave these scalars; `plans` have been adopted so far. Warns once where the disk is
+  /// full or a reader is gone.
   void step(uint64_t step, const std::vector<double> &scalars, size_t plans);
 
-  /// After `step`.
+  /// Records the evaluation after `step`.
   void evaluation(uint64_t step, const std::vector<double> &values);
 
 private:
@@ -41,7 +40,7 @@ private:
   };
   struct Totals {
     uint64_t wireBytes = 0;
-    double seconds = 0; ///< of communication
+    double seconds = 0; ///< seconds of communication
   };
 
   Totals measure() const;

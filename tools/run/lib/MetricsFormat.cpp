@@ -1,4 +1,4 @@
-//===-- MetricsFormat.cpp - JSON lines and columns --------------*- C++ -*-===//
+//===-- MetricsFormat.cpp - JSON lines and CSV columns ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,7 +21,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 namespace {
 
-/// Formats with a line for each step.
+/// The formats with one line per step.
 class LineFormat : public MetricsFormat {
 public:
   std::string earlier(const std::string &file, uint64_t first) const final {
@@ -34,7 +34,7 @@ public:
   }
 
 protected:
-  /// The step of a line; nothing for a heading, or half a line.
+  /// Returns the step of a line, or nothing for a heading or an incomplete line.
   virtual std::optional<uint64_t> stepOf(const std::string &line) const = 0;
 };
 
@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  /// null where a number is not finite
+  /// Returns the values by name, with null where a number is not finite.
   static OrderedJson byName(const std::vector<std::string> &names, const std::vector<double> &values) {
     OrderedJson json = OrderedJson::object();
     for (size_t i = 0; i < values.size(); ++i)
@@ -100,21 +100,21 @@ public:
            "," + numberText(metrics.communicationShare) + "," + (metrics.isPlanNew ? "1" : "0") + "\n";
   }
 
-  /// Columns are those of steps.
+  /// Adds nothing, because the columns are those of steps.
   std::string evaluation(uint64_t, double, const std::vector<std::string> &,
                          const std::vector<double> &) const override {
     return "";
   }
 
 private:
-  /// As in a report: shortest digits that give the number back.
+  /// Formats a number, as in a report, with the fewest digits that give it back.
   static std::string numberText(double value) {
     char text[32];
     auto [end, error] = std::to_chars(text, text + sizeof text, value);
     return std::string(text, end);
   }
 
-  /// A column's name, quoted where CSV needs it.
+  /// Returns a column's name, quoted where CSV needs it.
   static std::string quoted(const std::string &name) {
     if (name.find_first_of(",\"\n") == std::string::npos)
       return name;

@@ -1,4 +1,4 @@
-//===-- MetricsFormat.h - How metrics stand in a file -----------*- C++ -*-===//
+//===-- MetricsFormat.h - Formats of metrics files --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,11 +15,11 @@
 
 namespace cgx::run {
 
-/// What is measured of one step.
+/// The measurements of one step.
 struct StepMetrics {
   uint64_t step = 0;
   double time = 0;    ///< seconds since 1970
-  double seconds = 0; ///< that the step took
+  double seconds = 0; ///< duration of the step
   std::vector<double> scalars;
   uint64_t wireBytes = 0;
   double communicationSeconds = 0;
@@ -27,28 +27,28 @@ struct StepMetrics {
   bool isPlanNew = false; ///< codecs changed before the step
 };
 
-/// A format of files that grow by a record for each step.
+/// A file format that grows by one record per step.
 class MetricsFormat {
 public:
   virtual ~MetricsFormat() = default;
 
-  /// What a file begins with.
+  /// Returns the start of a file.
   virtual std::string header() const = 0;
   virtual std::string record(const StepMetrics &metrics) const = 0;
-  /// What an evaluation after `step` adds; empty where the format has no place for it.
+  /// Returns the record of an evaluation after `step`, or an empty string where the format has none.
   virtual std::string evaluation(uint64_t step, double time, const std::vector<std::string> &names,
                                  const std::vector<double> &values) const = 0;
-  /// The records of steps before `first` in `file`, the contents of a file that an earlier run wrote and may
-  /// have left in the middle of a record.
+  /// Returns the records of steps before `first` in `file`. An earlier run wrote that text and may have
+  /// stopped in the middle of a record.
   virtual std::string earlier(const std::string &file, uint64_t first) const = 0;
 };
 
-/// The format that the name of a file asks for: columns for `.csv`, TensorBoard's events for a name with
-/// `tfevents` in it, else JSON, a line for each step. `names` are those of the scalars. Throws Error for
-/// events where cgx was built without Protocol Buffers.
+/// Returns the format that the name of a file implies: CSV columns for `.csv`, TensorBoard's events for a
+/// name with `tfevents` in it, otherwise one JSON line per step. `names` are those of the scalars. Throws
+/// Error for events where cgx was built without Protocol Buffers.
 std::unique_ptr<MetricsFormat> makeMetricsFormat(const std::string &path, std::vector<std::string> names);
 
-/// TensorBoard's event files; null where cgx was built without Protocol Buffers.
+/// Returns the format of TensorBoard's event files, or null where cgx was built without Protocol Buffers.
 std::unique_ptr<MetricsFormat> makeEventFormat(std::vector<std::string> names);
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- NoEventFormat.cpp - Where there are no Protocol Buffers -*- C++ -*-===//
+//===-- NoEventFormat.cpp - Build without Protocol Buffers ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

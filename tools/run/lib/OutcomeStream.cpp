@@ -1,4 +1,4 @@
-//===-- OutcomeStream.cpp - Outcomes between processes ----------*- C++ -*-===//
+//===-- OutcomeStream.cpp - Sending outcomes between processes --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,10 +24,10 @@ using namespace cgx::run;
 using Json = nlohmann::json;
 using cgx::formats::wholeNumber, cgx::formats::wholeNumbers;
 
-// On the wire: the length of a header, the header as JSON, then what it counts: the metrics as f64, which
-// JSON text cannot hold when they are not finite, the blocks, the codec tensors, and boundaries, each an
-// outcome that has none. The text is JSON and not CBOR because the library reads deeply nested text without
-// deep recursion.
+// An outcome is sent as the length of a header, the header as JSON, then the data that it describes: the
+// metrics as f64 (JSON text cannot hold NaN and infinity), the blocks, the codec tensors, and the boundaries,
+// which are outcomes without boundaries of their own. The header is JSON and not CBOR because the library
+// reads deeply nested JSON text without deep recursion.
 
 static Json describeCodecState(const Outcome &outcome) {
   Json tensors = Json::array();
@@ -47,7 +47,7 @@ static Json describePlans(const Outcome &outcome) {
 static Json describeEvaluations(const Outcome &outcome) {
   Json evaluations = Json::array();
   for (const Measured &measured : outcome.evaluations) {
-    std::vector<uint64_t> bits; // JSON has no NaN
+    std::vector<uint64_t> bits; // the bits, because JSON has no NaN
     for (double value : measured.values)
       bits.push_back(std::bit_cast<uint64_t>(value));
     evaluations.push_back({{"steps", measured.steps}, {"values", bits}});
@@ -116,7 +116,7 @@ bool OutcomeReader::read(int fd) {
 
 namespace {
 
-/// What lies behind a header, given out piece by piece.
+/// A reader of the data after a header, which returns one part after the other.
 class Pieces {
 public:
   explicit Pieces(std::span<const std::byte> bytes) : rest(bytes) {}
@@ -198,7 +198,7 @@ void expect(uint64_t expected, uint64_t got, const char *what) {
     throw Error("expected " + std::to_string(expected) + " " + what + ", got " + std::to_string(got));
 }
 
-/// A document within the outcome, of the length that it has, if there is one.
+/// Checks that a JSON document within the outcome can be parsed, if there is one.
 void checkDocument(const std::string &text) {
   if (!text.empty())
     (void)cgx::formats::parseJson(text, {.bytes = text.size()});
@@ -234,7 +234,7 @@ void checkCodecState(uint32_t rank, const Outcome &outcome) {
                   " bytes");
 }
 
-/// Throws Error if the outcome is not that of a rank of the job which did its steps.
+/// Throws Error if the outcome is not that of a rank of the job that did its steps.
 void check(const Job &job, uint32_t rank, const Outcome &outcome) {
   if (rank >= job.manifest.ranks)
     throw Error("is of rank " + std::to_string(rank) + " of " + std::to_string(job.manifest.ranks));
@@ -245,7 +245,7 @@ void check(const Job &job, uint32_t rank, const Outcome &outcome) {
     checkCodecState(rank, boundary);
   }
   if (!outcome.error.empty())
-    return; // nothing else of it is looked at
+    return; // the rest of a failed rank's outcome is not used
   checkDocument(outcome.telemetry);
   checkDocument(outcome.trace);
   checkDocument(outcome.profile);
@@ -283,7 +283,7 @@ std::pair<uint32_t, Outcome> OutcomeReader::take(const Job &job) const {
 
 namespace {
 
-/// Where outcomes arrive.
+/// The state of gatherOutcomes on rank 0.
 struct Collection {
   const Job &job;
   std::vector<Outcome> &outcomes;

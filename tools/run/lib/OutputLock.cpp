@@ -1,4 +1,4 @@
-//===-- OutputLock.cpp - One run for each output ----------------*- C++ -*-===//
+//===-- OutputLock.cpp - Lock of an output ----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -37,7 +37,7 @@ std::string hostName() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "this host";
 }
 
-/// Where the lock of an output is; empty where it needs none.
+/// Returns the path of an output's lock; empty where it needs none.
 std::string lockPath(const std::string &output) {
   if (output.empty() || cgx::isStandardOutput(output))
     return "";
@@ -46,11 +46,11 @@ std::string lockPath(const std::string &output) {
     return (fs::path(output) / ".lock").string();
   if (fs::exists(output, none) && !fs::is_regular_file(output, none))
     return "";
-  const fs::path file = fs::weakly_canonical(output, none); // of two links to one file
+  const fs::path file = fs::weakly_canonical(output, none); // two links to one file share its lock
   return (file.parent_path() / ("." + file.filename().string() + ".lock")).string();
 }
 
-/// Who holds a lock, as it has written there.
+/// The process that holds a lock, as it wrote itself into the file.
 struct Holder {
   pid_t process = 0;
   std::string host;
@@ -65,13 +65,13 @@ struct Holder {
     return holder;
   }
 
-  /// Whether ranks are all that is left of it.
+  /// Returns true if the process has ended, so that only its ranks can hold the lock.
   bool isGone() const {
     return process > 0 && host == hostName() && ::kill(process, 0) != 0 && errno == ESRCH;
   }
 };
 
-/// Whether the file still has the name: whoever lets go of a lock removes it.
+/// Returns true if the file still has the name: the holder removes it when it releases the lock.
 bool isThere(int file, const std::string &path) {
   struct stat own, named;
   return ::fstat(file, &own) == 0 && ::lstat(path.c_str(), &named) == 0 && own.st_ino == named.st_ino &&
@@ -82,7 +82,7 @@ Descriptor openLock(const std::string &path, const std::string &output) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
   if (!file.isOpen())
     throw Error("cannot lock '" + output + "' with '" + path + "': " + cgx::formats::systemErrorText(errno));
-  (void)::fchmod(file.get(), 0666); // whatever the umask: runs of others find out, too
+  (void)::fchmod(file.get(), 0666); // independent of the umask, so that other users' runs see the lock too
   return file;
 }
 
@@ -99,7 +99,7 @@ OutputLock::OutputLock(const std::string &output, std::chrono::milliseconds long
     if (isLocked && isThere(file_.get(), path_))
       break;
     if (isLocked)
-      continue; // the one before has just removed it
+      continue; // the previous holder has just removed it
     if (errno != EWOULDBLOCK && errno != EINTR) {
       std::fprintf(stderr,
                    "cgx-run: warning: cannot lock '%s': %s; another run that writes there is not noticed\n",
@@ -109,7 +109,7 @@ OutputLock::OutputLock(const std::string &output, std::chrono::milliseconds long
       return;
     }
     const Holder holder = Holder::read(file_.get());
-    // Who has just locked it is about to write who that is.
+    // A process that has just taken the lock is about to write who it is.
     const auto limit = holder.process == 0 ? std::chrono::milliseconds(1000)
                        : holder.isGone()   ? longestWait
                                            : std::chrono::milliseconds(0);

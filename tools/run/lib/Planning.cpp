@@ -1,4 +1,4 @@
-//===-- Planning.cpp - When codecs are measured and changed -*- C++ -*-===//
+//===-- Planning.cpp - Steps that are profiled and change codecs -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -72,7 +72,8 @@ void Planner::settle(uint64_t step) {
 void Planner::finish(uint64_t end) {
   if (!profiling)
     return;
-  // So that a run that goes on from here begins with the codecs of one that did not stop.
+  // The last plan is made too, so that a run that resumes from here starts with the codecs of a run that did
+  // not stop.
   if (planning.isBoundary(end))
     return adapt(end);
   if (!planning.profile)

@@ -1,4 +1,4 @@
-//===-- Prepare.cpp - From a command line to a job --------------*- C++ -*-===//
+//===-- Prepare.cpp - Making a job from a command line ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 #include "cgx/run/Error.h"
 #include "cgx/run/Members.h"
 #include "cgx/run/Options.h"
-#include "cgx/run/Purpose.h"
+#include "cgx/run/TrainingCheck.h"
 #include "cgx/run/TreePath.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Splits `NAME=VALUE` at the last sign, because a name may hold one and a value not.
+/// Splits `NAME=VALUE` at the last sign, because a name may contain one and a value may not.
 std::pair<std::string, std::string> splitAssignment(const std::string &text, const char *option) {
   size_t sign = text.rfind('=');
   if (sign == std::string::npos || sign == 0)
@@ -79,13 +79,13 @@ std::vector<size_t> findStateArguments(const Manifest &manifest, const Bindings 
   return arguments;
 }
 
-/// Of a pass over the data.
+/// Returns the number of batches in a pass over the data.
 uint64_t batchesOf(const Options &options, const Bindings &bindings) {
   const uint64_t batch = bindings.globalBatch, samples = bindings.samples;
   return batch == 0 ? 0 : samples / batch + (options.padLast && samples % batch != 0);
 }
 
-/// Samples that nobody sees are better known.
+/// Prints a note about samples that do not fill a batch and are never used.
 void noteLeftOver(const Options &options, const Bindings &bindings, const char *whose = "") {
   const uint64_t left = bindings.globalBatch == 0 ? 0 : bindings.samples % bindings.globalBatch;
   if (left == 0 || options.quiet)
@@ -101,7 +101,7 @@ void noteLeftOver(const Options &options, const Bindings &bindings, const char *
   std::fprintf(stderr, "cgx-run: note: %s%s\n", whose, what.c_str());
 }
 
-/// As many steps as were asked for, or as there are batches.
+/// Returns the requested number of steps, or the number of batches.
 uint64_t countSteps(const Options &options, const Bindings &bindings, uint64_t firstBatch) {
   uint64_t batch = bindings.globalBatch, batches = batchesOf(options, bindings);
   if (!options.steps && batch == 0 && !bindings.steps)
@@ -109,7 +109,7 @@ uint64_t countSteps(const Options &options, const Bindings &bindings, uint64_t f
   if (!options.steps && batch == 0)
     batches = *bindings.steps;
   if (!options.steps && batch != 0 && batches <= firstBatch && !options.resume.empty())
-    return 0; // it is done
+    return 0; // all steps are done
   if (!options.steps && batch != 0 && batches <= firstBatch)
     throw Error("'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, which is " +
                 std::to_string(batches) + " batches of " + std::to_string(batch) +
@@ -133,7 +133,7 @@ uint64_t countSteps(const Options &options, const Bindings &bindings, uint64_t f
   return steps;
 }
 
-/// Whether the file holds state on which the ranks that saved it did not agree.
+/// Returns true if the ranks that saved the file disagreed on its state.
 bool isDisagreement(const SafetensorsFile &file) {
   return file.metadata().find("cgx.disagreement") != file.metadata().end();
 }
@@ -151,7 +151,7 @@ void noteEarlierSteps(const Options &options, const InputFiles &files) {
                  options.state.c_str(), entry->second.c_str(), entry->second.c_str());
 }
 
-/// What --save wrote about the run, by name. Throws for a file that --save did not write.
+/// Returns metadata that --save wrote about the run. Throws Error for a file that --save did not write.
 const std::string &metadataOf(const SafetensorsFile &checkpoint, const std::string &name) {
   auto entry = checkpoint.metadata().find(name);
   if (entry == checkpoint.metadata().end())
@@ -170,7 +170,7 @@ uint64_t numberOf(const SafetensorsFile &checkpoint, const std::string &name) {
   return number;
 }
 
-/// Goes on where the checkpoint was saved: with its step, its seed and its program.
+/// Takes the step, the seed and the program from the checkpoint.
 void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest &manifest) {
   checkSound(checkpoint);
   options.firstStep = numberOf(checkpoint, "cgx.steps");
@@ -182,7 +182,7 @@ void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest 
   const std::string &program = metadataOf(checkpoint, "cgx.program");
   if (program == manifest.hash || options.isHandedOn)
     return;
-  // State is saved whole, so that other ranks, groups and codecs can cut it anew.
+  // State is saved whole, so that other ranks, groups and codecs can split it anew.
   std::fprintf(
       stderr,
       "cgx-run: note: '%s' was saved by another program (%s, this one is %s): its state is cut for %u "
@@ -190,7 +190,7 @@ void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest 
       checkpoint.path().c_str(), program.c_str(), manifest.hash.c_str(), manifest.ranks);
 }
 
-/// The samples, and their order, that the run before took.
+/// Checks that the samples, and their order, are those of the checkpoint's run.
 void checkSamples(const Job &job, const SafetensorsFile &checkpoint, bool isHandedOn) {
   const std::pair<const char *, const char *> said[] = {{"cgx.global_batch", "a global batch of "},
                                                         {"cgx.shuffle", "--shuffle "},
@@ -198,7 +198,7 @@ void checkSamples(const Job &job, const SafetensorsFile &checkpoint, bool isHand
                                                         {"cgx.data", "data with digest "}};
   const Metadata now = describeSamples(job);
   for (const auto &[key, what] : said) {
-    // Other ranks take batches of another size, from the sample on that follows.
+    // A new number of ranks takes batches of another size, from the following sample on.
     if (std::string_view(key) == "cgx.global_batch" && (isHandedOn || !job.bindings.members.empty()))
       continue;
     const std::string &before = metadataOf(checkpoint, key);
@@ -209,8 +209,8 @@ void checkSamples(const Job &job, const SafetensorsFile &checkpoint, bool isHand
   }
 }
 
-/// The batch that comes next. Where ranks have become more or fewer, and batches with them, the pass goes on
-/// with the first batch that has no sample of those that were taken.
+/// Returns the number of the next batch. Where the number of ranks has changed, and the batch size with it,
+/// the pass continues with the first batch that has no sample taken before.
 uint64_t findFirstBatch(const Options &options, const Bindings &bindings, const SafetensorsFile *checkpoint) {
   if (!checkpoint || bindings.globalBatch == 0)
     return options.firstStep;
@@ -236,7 +236,7 @@ std::string readText(const std::string &path) {
   return text;
 }
 
-/// The plan of the options, or the one that was in force when the checkpoint was saved.
+/// Returns the plan of the options, or the one that was in force when the checkpoint was saved.
 std::string findPlan(const Options &options, const SafetensorsFile *checkpoint) {
   if (!options.plan.empty())
     return readText(options.plan);
@@ -246,7 +246,7 @@ std::string findPlan(const Options &options, const SafetensorsFile *checkpoint) 
   return entry == checkpoint->metadata().end() ? "" : entry->second;
 }
 
-/// Which codecs are measured and changed. What is wrong with it shows before the first step.
+/// Returns which codecs are measured and changed. Errors in the options show before the first step.
 Planning preparePlanning(const Options &options, const SafetensorsFile *checkpoint) {
   Planning planning;
   planning.plan = findPlan(options, checkpoint);
@@ -272,7 +272,7 @@ Planning preparePlanning(const Options &options, const SafetensorsFile *checkpoi
   return planning;
 }
 
-/// Steps behind the end would be passed over in silence.
+/// Throws Error for steps after the last one, which would have no effect.
 void checkLevelSteps(const Job &job, const Options &options) {
   const uint64_t end = job.firstStep + job.steps;
   std::string late;
@@ -289,7 +289,7 @@ void checkLevelSteps(const Job &job, const Options &options) {
                  late.c_str(), static_cast<unsigned long long>(end - 1));
 }
 
-/// A plan of another program, before ranks find that out one by one.
+/// Throws Error for a plan of another program, before each rank finds that out by itself.
 void checkPlan(const Job &job, const Options &options) {
   if (job.planning.plan.empty())
     return;
@@ -319,7 +319,7 @@ void checkPlan(const Job &job, const Options &options) {
               "; cgx-run --profile with this program and cgx-plan solve make one for it");
 }
 
-/// What makes a run, from its first step on: it is the same in all that go on from its checkpoints.
+/// Returns an identifier of the run, equal in all jobs that resume from its checkpoints.
 std::string identify(const Job &job, const Options &options, const InputFiles &files) {
   if (job.checkpoint)
     return metadataOf(*job.checkpoint, "cgx.run");
@@ -351,7 +351,7 @@ void cgx::run::chooseData(Options &options) {
         found.push_back(entry->path().string());
     if (error || found.empty())
       throw Error("there is no .safetensors file in '" + path + "'" + (error ? ": " + error.message() : ""));
-    std::sort(found.begin(), found.end()); // equal on all machines
+    std::sort(found.begin(), found.end()); // a fixed order on all machines
     files.insert(files.end(), found.begin(), found.end());
   }
   options.dataFiles = std::move(files);
@@ -359,7 +359,7 @@ void cgx::run::chooseData(Options &options) {
     options.data = options.dataFiles.front();
 }
 
-/// Adds the samples of the other files to those of the first, of each argument that takes samples.
+/// Adds the samples of the other files to those of the first, for each argument that takes samples.
 static void addSamples(const Manifest &manifest, Bindings &bindings, const InputFiles &files) {
   std::vector<std::string> problems;
   std::vector<uint64_t> samples(files.moreData.size(), UINT64_MAX);
@@ -402,14 +402,14 @@ void cgx::run::chooseCheckpoint(Options &options) {
                 "': --state gives the state of a first start");
   if (found)
     options.state.clear();
-  else if (!options.quiet) // The same command begins a run and goes on with it; a name with an error begins
-                           // it again.
+  else if (!options.quiet) // the note tells a first start from a mistyped name
     std::fprintf(stderr, "cgx-run: note: '%s' holds no checkpoint yet: the run begins with '%s'\n",
                  options.resume.c_str(), options.state.c_str());
   options.resume = found.value_or("");
 }
 
-/// Where checkpoints go. A name that ends in a slash is a folder, also one that is not there yet.
+/// Returns where checkpoints are saved. A name that ends in a slash is a folder, even one that does not exist
+/// yet.
 static Saving prepareSaving(const Options &options) {
   namespace fs = std::filesystem;
   Saving saving{.path = options.save, .every = options.saveEvery, .keepLast = options.keepLast};
@@ -423,7 +423,7 @@ static Saving prepareSaving(const Options &options) {
   return saving;
 }
 
-/// That the metric exists is better known before the first step.
+/// Throws Error before the first step if the metric does not exist.
 static void checkBest(const Job &job) {
   std::string names;
   std::vector<std::string> known;
@@ -484,7 +484,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.firstBatch = findFirstBatch(options, job.bindings, job.checkpoint);
   job.steps = countSteps(options, job.bindings, job.firstBatch);
   noteLeftOver(options, job.bindings);
-  if (trains(job.manifest)) { // an evaluation takes a part of the state, as often as one likes
+  if (trains(job.manifest)) { // an evaluation may use any part of the state
     noteEarlierSteps(options, files);
     for (const std::string &warning : job.bindings.warnings)
       std::fprintf(stderr, "cgx-run: warning: %s\n", warning.c_str());
@@ -526,7 +526,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   return job;
 }
 
-/// The argument of the training that has the same tensor of the state at first.
+/// Returns the training's argument that starts with the same tensor of the state.
 static size_t findTrained(const Job &training, const Value &value, const Binding &binding) {
   for (size_t argument : training.stateArguments) {
     const Binding &first = training.bindings.arguments[argument];
@@ -540,8 +540,8 @@ static size_t findTrained(const Job &training, const Value &value, const Binding
   throw Error("--eval: '" + value.name + "' is none of the training's state");
 }
 
-/// What is given to an evaluation: its own values, and those of the training for arguments that both have.
-/// Its steps are batches, so that a value that follows the training's steps means nothing there.
+/// Returns the values for an evaluation: its own, and those of the training for arguments that both have. The
+/// steps of an evaluation are batches, so values that follow the training's steps are left out.
 static std::vector<std::string> evaluationValues(const Options &options, const Manifest &manifest) {
   const std::vector<TreePath> arguments = pathsOf(manifest.arguments);
   std::vector<std::string> values = options.evaluateValues;
@@ -588,7 +588,8 @@ void cgx::run::addEvaluation(Job &training, const Options &options, const InputF
   for (size_t i = 0; i < job->bindings.arguments.size(); ++i)
     if (const Binding &binding = job->bindings.arguments[i]; binding.source == Source::State)
       training.evaluated.emplace_back(findTrained(training, job->manifest.arguments[i], binding), i);
-  // Of all ranks the same, or their collectives would not meet.
+  // The digest includes the evaluation, because the ranks' collectives match only if all ranks evaluate
+  // alike.
   training.digest = hashBytes(std::as_bytes(std::span(job->manifest.hash)), training.digest ^ job->digest) +
                     options.evaluateEvery;
   training.facts.push_back({"--eval-every", "", std::to_string(options.evaluateEvery), /*follows=*/false});

@@ -1,4 +1,4 @@
-//===-- Processes.cpp - One process a rank ----------------------*- C++ -*-===//
+//===-- Processes.cpp - One process per rank --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -31,21 +31,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Time that ranks have, after they know that the job is over, to say so and end.
+/// The time that ranks have, once they know that the job is over, to report it and end.
 constexpr std::chrono::seconds kGrace{5};
-/// How many times the job's timeout a step may take that is finished after a signal, as ranks wait for each
-/// other.
+/// The factor by which a step that is completed after a signal may exceed the job's timeout, because ranks
+/// wait for each other.
 constexpr int kSlowness = 20;
 
 struct Child {
   pid_t pid = -1;
   Descriptor pipe; // open until the child has ended
   OutcomeReader reader;
-  std::optional<Clock::time_point> stopped; // by SIGSTOP or a debugger, when this was seen
-  bool isGivenUp = false;                   // for that
+  std::optional<Clock::time_point> stopped; // when the child was first seen stopped by SIGSTOP or a debugger
+  bool isGivenUp = false;                   // the child was ended because it stayed stopped
 };
 
-/// Forks the ranks and watches over them until all have ended.
+/// The parent of the ranks: it forks them and watches them until all have ended.
 class Supervisor {
 public:
   explicit Supervisor(const Job &job)
@@ -54,7 +54,7 @@ public:
     signals_.block();
   }
 
-  /// An exception on the way must not leave ranks behind.
+  /// Ends the ranks that are left after an exception.
   ~Supervisor() {
     for (Child &child : children_)
       if (child.pipe.isOpen())
@@ -65,8 +65,8 @@ public:
   }
 
   Ended run() {
-    std::fflush(nullptr); // or every child prints it again
-    // None begins before all are there: where one cannot be started, the others have made nothing yet.
+    std::fflush(nullptr); // otherwise every child prints the buffered text again
+    // No rank starts before all processes exist, so that none has written anything if one cannot be started.
     auto [go, mayGo] = makePipe();
     for (uint32_t rank = 0; rank < children_.size(); ++rank)
       start(rank, go, mayGo);
@@ -85,7 +85,7 @@ public:
   }
 
 private:
-  /// Its end to read from, and the other.
+  /// Makes a pipe and returns its reading and its writing end.
   static std::pair<Descriptor, Descriptor> makePipe() {
     int ends[2];
     if (::pipe(ends) != 0)
@@ -100,8 +100,8 @@ private:
       throw Error(std::string("cannot start a process: ") + cgx::formats::systemErrorText(errno) +
                   (errno == EAGAIN ? kLimitOfThreads : ""));
     if (pid == 0) {
-      readEnd.reset(); // or the rank would wait, when the parent is gone, for itself to read
-      mayGo.reset();   // or ranks would wait for each other
+      readEnd.reset(); // otherwise the rank holds the pipe open and never sees that the parent is gone
+      mayGo.reset();   // otherwise ranks would wait for each other
       if (char any; ::read(go.get(), &any, 1) != 1)
         ::_exit(1);
       go.reset();
@@ -112,7 +112,7 @@ private:
   }
 
   [[noreturn]] void runChild(uint32_t rank, pid_t parent, int pipe) {
-    // A rank does not outlive a parent that was killed.
+    // A rank ends when its parent is killed.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent)
       ::_exit(1);
@@ -123,11 +123,11 @@ private:
     Outcome outcome = runRank(job_, rank, stopSignal());
     sendOutcome(pipe, rank, outcome);
     std::fflush(nullptr);
-    // Nothing of the parent's is to be torn down here.
+    // The child must not run the parent's destructors.
     ::_exit(outcome.error.empty() ? 0 : 1);
   }
 
-  /// False when all children have ended.
+  /// Waits for an event. Returns false when all children have ended.
   bool waitForSomething() {
     std::vector<pollfd> polls;
     std::vector<uint32_t> ranks;
@@ -143,10 +143,10 @@ private:
     if (int signal = stopSignal(); signal != 0 && interrupted_ == 0) {
       interrupted_ = signal;
       signalAll(signal);
-      // Time to end the step and to say what the state is; a second signal ends all at once.
+      // The ranks get time to complete the step and to report; a second signal ends them at once.
       endBy(kGrace + kSlowness * std::chrono::milliseconds(job_.timeoutMs));
     }
-    if (joinRequests() > told_) { // whoever joins does so between two outer steps, where all ranks are told
+    if (joinRequests() > told_) { // a rank joins between two outer steps, where all ranks are told
       told_ = joinRequests();
       signalAll(kJoinSignal);
     }
@@ -161,8 +161,8 @@ private:
     return true;
   }
 
-  /// While ranks train, the others find out in time that one is stopped. Once one of them has ended, nobody
-  /// waits for the rest but this process.
+  /// Ends a child that stays stopped after a rank has ended. While all ranks train, the others notice a
+  /// stopped one by their timeout; afterwards only this process waits for it.
   void watchStopped(Child &child) {
     const auto happened = [&](int what) {
       siginfo_t info{};
@@ -191,10 +191,10 @@ private:
       if (child.reader.isEmpty())
         throw Error("is missing");
       outcomes_[rank] = child.reader.take(job_).second;
-    } catch (const Error &) { // it died while it wrote, or before
+    } catch (const Error &) { // it died before or while it wrote
       reportDeath(rank, status);
     }
-    // A rank that gave up has told the others; that one died they find out in time.
+    // A rank that gave up has told the others; they notice by the timeout that one has died.
     if (!outcomes_[rank].error.empty())
       endBy(kGrace +
             (lost_[rank] ? std::chrono::milliseconds(job_.timeoutMs) : std::chrono::milliseconds(0)));
@@ -233,7 +233,7 @@ private:
   std::vector<bool> lost_, died_;
   int interrupted_ = 0, told_ = 0;
   std::optional<Clock::time_point> deadline_;
-  std::optional<Clock::time_point> firstEnd_; ///< when the first of the ranks ended
+  std::optional<Clock::time_point> firstEnd_; ///< when the first rank ended
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===-- Progress.cpp - Lines for who waits ----------------------*- C++ -*-===//
+//===-- Progress.cpp - Printed progress of a run ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -69,7 +69,7 @@ bool Progress::isDue(uint64_t done) const {
 std::string Progress::saved() const {
   const char *telemetry = nullptr;
   if (cgx_context_telemetry(context_, &telemetry) != CGX_OK)
-    return ""; // the next collective says what is wrong
+    return ""; // the next collective reports the error
   const nlohmann::json json = nlohmann::json::parse(telemetry);
   return savedString(json.at("raw_bytes").get<uint64_t>(), json.at("wire_bytes").get<uint64_t>());
 }

@@ -1,4 +1,4 @@
-//===-- Progress.h - Lines for who waits ------------------------*- C++ -*-===//
+//===-- Progress.h - Printed progress of a run ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,25 +15,24 @@
 
 namespace cgx::run {
 
-/// How long a run of this age waits from one line to the next: about a second for who looks on, longer in the
-/// log of a job, which would be full of lines that nobody reads.
+/// Returns the time between two lines for a run of this age: about a second on a terminal, and longer in a
+/// log, which would otherwise fill with lines that nobody reads.
 std::chrono::seconds pauseBetweenLines(std::chrono::seconds age, bool isTerminal);
 
-/// `0:07`, `2:03:04` or `3d 02:03`, of a time that is left.
+/// Formats the time that is left as `0:07`, `2:03:04` or `3d 02:03`.
 std::string durationString(uint64_t seconds);
 
-/// `6.02 MB saved (6.9x)`, of what had been sent without codecs; empty if no more would have been.
+/// Formats the bytes that codecs have saved as `6.02 MB saved (6.9x)`. The text is empty if they saved none.
 std::string savedString(uint64_t raw, uint64_t wire);
 
-/// Prints the scalars of rank 0, the speed, the time that is left and the bytes that rank 0 has saved to the
-/// standard error as the run goes on: whole lines, which read alike on a terminal, in a log and in a
-/// notebook.
+/// A printer of the run's progress. It writes the scalars of rank 0, the speed, the time that is left and the
+/// bytes that rank 0 has saved to standard error, in whole lines that suit a terminal, a log and a notebook.
 class Progress {
 public:
-  /// The context is asked for the bytes; it outlives this.
+  /// Reads the bytes from the context, which must outlive this.
   Progress(const Job &job, cgx_context *context);
 
-  /// After `done` steps, the last of which gave these scalars.
+  /// Prints the progress after `done` steps; the scalars are those of the last one.
   void step(uint64_t done, const std::vector<double> &scalars);
 
   static void evaluation(const Job &job, const Measured &measured);

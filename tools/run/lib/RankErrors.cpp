@@ -1,4 +1,4 @@
-//===-- RankErrors.cpp - What went wrong, the cause first -------*- C++ -*-===//
+//===-- RankErrors.cpp - Errors of ranks, the cause first -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,8 +21,8 @@ static bool isAbout(const std::string &error, cgx_status status) {
 }
 
 void cgx::run::throwRankErrors(const std::vector<Outcome> &outcomes, const std::vector<bool> &dead) {
-  // Ranks that say the same thing: the dead, those who say what went wrong, and those who only saw others
-  // fail.
+  // Each line is a message and the ranks that report it: first the ranks that died, then those that report
+  // the cause, then those that only saw others fail.
   std::vector<std::pair<std::string, std::string>> lines; // message, ranks
   for (int turn : {0, 1, 2})
     for (size_t rank = 0; rank < outcomes.size(); ++rank) {
@@ -51,7 +51,7 @@ void cgx::run::endByRankErrors(const Job &job, const std::vector<Outcome> &outco
   try {
     throwRankErrors(outcomes, dead);
   } catch (const Error &error) {
-    uint64_t done = 0; // by the rank that came furthest: what died says nothing
+    uint64_t done = 0; // steps of the rank that got furthest; a rank that died reports none
     for (const Outcome &outcome : outcomes)
       done = std::max(done, outcome.steps);
     if (done == 0)

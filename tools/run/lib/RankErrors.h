@@ -1,4 +1,4 @@
-//===-- RankErrors.h - What went wrong, the cause first ---------*- C++ -*-===//
+//===-- RankErrors.h - Errors of ranks, the cause first ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,14 +12,15 @@
 
 namespace cgx::run {
 
-/// Behind the error of a thread or a process that could not be started.
+/// The text that follows the error of a thread or a process that could not be started.
 constexpr const char *kLimitOfThreads = " (ulimit -u, or the most processes of a container)";
 
-/// Throws one Error with what every failed rank says, if one failed; `dead` are
-/// the ranks that died, which is the cause of what the others say.
+/// Throws one Error with the messages of all failed ranks, if any failed. `dead` are the ranks that died,
+/// which caused the other failures.
 void throwRankErrors(const std::vector<Outcome> &outcomes, const std::vector<bool> &dead);
 
-/// The same for ranks of a job that ends by it: says also how far they came, and what goes on from there.
+/// Throws that Error for a job that ends by it, and adds how far the ranks came and how to continue from
+/// there.
 void endByRankErrors(const Job &job, const std::vector<Outcome> &outcomes, const std::vector<bool> &dead);
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- Replicas.cpp - Do ranks agree on what they share ---------*- C++ -*-===//
+//===-- Replicas.cpp - Agreement of ranks on shared state -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,9 +18,9 @@ using namespace cgx::run;
 
 namespace {
 
-/// Steps between comparisons at the most.
+/// The most steps between two comparisons.
 constexpr uint64_t kLongest = 1024;
-/// Tensors, and ranks of one opinion, that a message lists.
+/// The most tensors, and the most ranks of one list, in a message.
 constexpr size_t kListed = 5, kListedRanks = 8;
 
 std::string join(const std::vector<uint32_t> &ranks) {
@@ -41,7 +41,8 @@ std::vector<Disagreement> cgx::run::findDisagreements(const Job &job,
   std::vector<Disagreement> found;
   for (size_t i = 0; i < job.stateArguments.size(); ++i) {
     const Value &value = job.manifest.arguments[job.stateArguments[i]];
-    std::map<uint64_t, std::map<uint64_t, std::vector<uint32_t>>> holders; // of a block, by their bits
+    // The ranks that hold a block, by its number and its bits.
+    std::map<uint64_t, std::map<uint64_t, std::vector<uint32_t>>> holders;
     for (uint32_t rank = 0; rank < digests.size(); ++rank)
       holders[blockIndex(value, job.manifest.mesh, rank)][digests[rank][i]].push_back(rank);
     for (auto &[block, byBits] : holders) {
@@ -51,7 +52,7 @@ std::vector<Disagreement> cgx::run::findDisagreements(const Job &job,
       for (auto &[bits, ranks] : byBits)
         added.ranks.push_back(std::move(ranks));
       std::sort(added.ranks.begin(), added.ranks.end());
-      break; // one block says it
+      break; // one differing block is enough
     }
   }
   return found;
@@ -59,7 +60,7 @@ std::vector<Disagreement> cgx::run::findDisagreements(const Job &job,
 
 std::string cgx::run::describe(const Job &job, std::span<const Disagreement> disagreements,
                                uint64_t stepsDone) {
-  // Named by its number, as in checkpoints: the run's first step may not be step 0.
+  // Steps have the numbers that checkpoints use: the run's first step need not be step 0.
   std::string text = "the ranks do not agree on the state that they share after step " +
                      std::to_string(job.firstStep + stepsDone - std::min<uint64_t>(stepsDone, 1)) + " (" +
                      std::to_string(stepsDone) + " of " + std::to_string(job.steps) + " steps done):";

@@ -1,4 +1,4 @@
-//===-- Report.cpp - What a run amounts to ----------------------*- C++ -*-===//
+//===-- Report.cpp - Report of a run ----------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,7 +24,7 @@
 #include <numeric>
 
 using namespace cgx::run;
-// Keeps the order in which members are written.
+// This type keeps the order in which members are written.
 using OrderedJson = nlohmann::ordered_json;
 
 std::string cgx::run::stateHash(const Job &job, const std::vector<Outcome> &outcomes) {
@@ -54,7 +54,7 @@ double mean(const std::vector<double> &values) {
              : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// JSON has no NaN and no infinity: they become null.
+/// Describes a series of numbers. NaN and infinity become null, because JSON has neither.
 OrderedJson describeSeries(const std::string &name, const std::vector<double> &values) {
   return {{"name", name},
           {"final", values.empty() ? OrderedJson() : OrderedJson(values.back())},
@@ -62,7 +62,7 @@ OrderedJson describeSeries(const std::string &name, const std::vector<double> &v
           {"per_step", values}};
 }
 
-/// Bytes of one operand, by rank.
+/// The bytes of one operand, by rank.
 struct Counts {
   std::vector<uint64_t> raw, wire;
 };
@@ -71,7 +71,7 @@ uint64_t sum(const std::vector<uint64_t> &values) {
   return std::accumulate(values.begin(), values.end(), uint64_t{0});
 }
 
-/// The ratio of raw to wire bytes; of nothing to nothing, 1.
+/// Returns the ratio of raw to wire bytes, which is 1 where nothing is sent.
 double ratio(uint64_t raw, uint64_t wire) {
   return wire == 0 ? 1.0 : static_cast<double>(raw) / static_cast<double>(wire);
 }
@@ -125,7 +125,7 @@ public:
     return report;
   }
 
-  /// What the report shows to be wrong with the traffic.
+  /// Returns the contradictions in the traffic that the report shows.
   const std::vector<std::string> &problems() const { return problems_; }
 
 private:
@@ -150,7 +150,7 @@ private:
         Counts counts = checkedCounts(collective, i);
         raw += sum(counts.raw);
         wire += sum(counts.wire);
-        // What it ended with: a plan may have changed it on the way.
+        // The last codec is shown, because a plan may have changed it during the run.
         cgx_codec last = periods(collective, i).back().codec;
         std::string codec = cgx::describeCodec(last);
         if (std::find(codecs.begin(), codecs.end(), codec) == codecs.end())
@@ -177,7 +177,7 @@ private:
     checkTransport();
   }
 
-  /// What the runtime of `rank` counted for a collective over all steps.
+  /// Returns the counters of a collective over all steps in the runtime of `rank`.
   const OrderedJson &counters(const Collective &collective, uint32_t rank) const {
     for (const OrderedJson &entry : telemetry_[rank].at("collectives"))
       if (entry.at("id") == collective.id)
@@ -197,8 +197,8 @@ private:
     return entry;
   }
 
-  /// What `runs` runs of an operand send, in all periods; nothing when codecs changed and some steps ran the
-  /// collective more often than others.
+  /// Returns the traffic that the manifest promises for `runs` runs of an operand in all periods. Returns
+  /// nothing when codecs changed and some steps ran the collective more often than others.
   std::optional<Traffic> promise(const Collective &collective, size_t operand, uint32_t rank,
                                  uint64_t runs) const {
     std::vector<CodecPeriod> all = periods(collective, operand);
@@ -220,7 +220,8 @@ private:
     return sum;
   }
 
-  /// What was sent exactly of samples that were not sent before: whole rows, and no more than were sent.
+  /// Returns the bytes that were sent uncompressed for samples sent for the first time: whole rows, and no
+  /// more than were sent.
   static uint64_t firstVisitBytes(const Collective &collective, size_t operand, const OrderedJson &counter,
                                   uint64_t raw) {
     const Operand &of = collective.operands[operand];
@@ -231,7 +232,7 @@ private:
     return bytes % row == 0 && bytes <= raw ? bytes : 0;
   }
 
-  /// Bytes of an operand in a step; count and promise must agree.
+  /// Returns the bytes of an operand in a step. The counted and the promised ones must agree.
   Counts checkedCounts(const Collective &collective, size_t operand) {
     Counts counts;
     for (uint32_t rank = 0; rank < outcomes_.size(); ++rank) {
@@ -255,7 +256,7 @@ private:
     return counts;
   }
 
-  /// What the counters of operands say in sum is what the transport sent.
+  /// Checks that the sum of the operands' counters is what the transport sent.
   void checkTransport() {
     for (uint32_t rank = 0; rank < outcomes_.size(); ++rank) {
       auto wire = telemetry_[rank].at("wire_bytes").get<uint64_t>();
@@ -266,8 +267,8 @@ private:
     }
   }
 
-  /// Seconds of a step that a rank spends on communication, by what it does; and by collective, how long
-  /// each takes and how long the step waits for it.
+  /// Adds the seconds of a step that a rank spends on communication, by activity; and for each collective,
+  /// how long it takes and how long the step waits for it.
   void addTimes(OrderedJson &report) const {
     auto perStep = [&](double seconds) {
       return seconds / static_cast<double>(outcomes_.size() * std::max<uint64_t>(steps_, 1));
@@ -295,7 +296,7 @@ private:
     }
   }
 
-  /// The plan of every period, and what measuring cost.
+  /// Adds the plan of every period, and the cost of measuring.
   void addPlans(OrderedJson &report, double seconds) const {
     report["plans"] = OrderedJson::array();
     for (const AdoptedPlan &adopted : outcomes_[0].plans)
@@ -310,7 +311,7 @@ private:
   const Job &job_;
   const std::vector<Outcome> &outcomes_;
   std::span<const Disagreement> disagreements_;
-  uint64_t steps_; ///< that were done
+  uint64_t steps_; ///< the steps that were done
   std::vector<OrderedJson> telemetry_;
   std::vector<std::string> problems_;
 };

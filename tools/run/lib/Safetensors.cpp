@@ -20,7 +20,7 @@
 using namespace cgx::run;
 using Json = nlohmann::json;
 
-// Tensors are mapped as they are stored, and the format is little-endian.
+// Tensors are mapped in the form in which they are stored, and the format is little-endian.
 static_assert(std::endian::native == std::endian::little);
 
 namespace {
@@ -28,7 +28,7 @@ namespace {
 constexpr size_t kLengthBytes = 8;
 constexpr const char *kMetadataKey = "__metadata__";
 
-/// Where a tensor lies in the data section.
+/// The position of a tensor in the data section.
 struct Extent {
   uint64_t begin, end;
   size_t tensor;
@@ -109,7 +109,7 @@ private:
     if (!type)
       fail(name, "dtype " + dtype + " is not supported" +
                      (dtype.starts_with("F4") || dtype.starts_with("F6")
-                          ? ": write the bits of each element as one of U8" // there it is packed
+                          ? ": write the bits of each element as one of U8" // the format packs these
                           : ""));
     tensor.type = *type;
     if (!entry["shape"].is_array() || entry["shape"].size() > kMaxDimensions)
@@ -139,7 +139,7 @@ private:
     return value.get<uint64_t>();
   }
 
-  /// Every byte of data belongs to exactly one tensor.
+  /// Checks that every byte of data belongs to exactly one tensor.
   void checkCoverage(const std::vector<TensorView> &tensors) {
     std::sort(extents_.begin(), extents_.end(), [](const Extent &a, const Extent &b) {
       return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -187,7 +187,7 @@ const TensorView *SafetensorsFile::find(std::string_view name) const {
 
 void cgx::run::writeSafetensors(const std::string &path, std::vector<TensorView> tensors,
                                 const Metadata &metadata) {
-  // Wider elements first, so that every tensor is aligned to its element.
+  // Wider elements come first, so that every tensor is aligned to its element size.
   std::sort(tensors.begin(), tensors.end(), [](const TensorView &a, const TensorView &b) {
     uint64_t widthA = elementBytes(a.type), widthB = elementBytes(b.type);
     return widthA != widthB ? widthA > widthB : a.name < b.name;

@@ -24,7 +24,7 @@ namespace {
 
 using Words = std::array<uint32_t, 2>;
 
-/// Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw 2011), as JAX has it.
+/// Computes Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw 2011), with JAX's conventions.
 Words threefry(Words key, Words counter) {
   constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   const uint32_t keys[3] = {key[0], key[1], key[0] ^ key[1] ^ 0x1bd11bdau};
@@ -44,7 +44,7 @@ Words threefry(Words key, Words counter) {
 
 Words wordsOf(uint64_t number) { return {uint32_t(number >> 32), uint32_t(number)}; }
 
-/// Of threefry, or of rbg, which has two of them.
+/// Returns true for the key of threefry, or of rbg, which consists of two of them.
 bool isKey(const Value &argument) {
   return argument.type == CGX_U32 && (argument.globalShape == Shape{2} || argument.globalShape == Shape{4}) &&
          argument.shape == argument.globalShape;
@@ -55,7 +55,7 @@ struct Call {
   std::vector<std::string> arguments;
 };
 
-/// `name(a, b)`. The text is meant to be one.
+/// Parses `name(a, b)`. The text has that form.
 Call parseCall(const std::string &text) {
   size_t open = text.find('(');
   Call call{text.substr(0, open), {}};
@@ -80,7 +80,7 @@ template <typename T> T parseNumber(const std::string &text, const char *what) {
   return number;
 }
 
-/// How far step t of n is, from 0 to 1.
+/// Returns how far step t of n is, from 0 to 1.
 double share(double t, double n) { return n <= 0 ? 1 : std::clamp(t / n, 0.0, 1.0); }
 
 double cosineDecay(double from, double t, double n, double floor) {

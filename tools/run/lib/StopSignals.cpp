@@ -1,4 +1,4 @@
-//===-- StopSignals.cpp - Being asked to stop -------------------*- C++ -*-===//
+//===-- StopSignals.cpp - Signals that ask a run to stop --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE};
 
-// A signal handler can reach nothing but what is global.
+// These are global because a signal handler can reach nothing else.
 StopSignal received{0};
 std::atomic<bool> secondEnds{true};
 std::atomic<int> joins{0};
@@ -26,7 +26,7 @@ static_assert(StopSignal::is_always_lock_free);
 
 extern "C" void onStopSignal(int signal) {
   int none = 0;
-  // Each line that nobody reads brings another one.
+  // A SIGPIPE never counts as the second signal, because each line that nobody reads raises another one.
   if (!received.compare_exchange_strong(none, signal) && secondEnds && signal != SIGPIPE) {
     cgx::removeUnfinishedOutput();
     ::_exit(128 + signal);
@@ -40,7 +40,7 @@ extern "C" void onJoinSignal(int) { ++joins; }
 const StopSignal &cgx::run::stopSignal() { return received; }
 
 StopSignals::StopSignals() {
-  static const bool isPipeIgnored = [] { // by who started this process
+  static const bool isPipeIgnored = [] { // the process that started this one chose that
     struct sigaction now = {};
     return ::sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
   }();
@@ -52,7 +52,7 @@ StopSignals::StopSignals() {
   ::sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     ::sigaction(kSignals[i], &action, &old_[i]);
-    // Who ignores these, such as nohup, wants the run to go on.
+    // A process that ignores SIGHUP or SIGPIPE, as nohup does, wants the run to continue.
     if (kSignals[i] == SIGPIPE ? isPipeIgnored : kSignals[i] == SIGHUP && old_[i].sa_handler == SIG_IGN)
       ::sigaction(kSignals[i], &old_[i], nullptr);
   }
@@ -62,7 +62,7 @@ StopSignals::~StopSignals() {
   for (size_t i = 0; i < std::size(kSignals); ++i)
     if (kSignals[i] != SIGPIPE)
       ::sigaction(kSignals[i], &old_[i], nullptr);
-  // What is left to do is to save and to report, whoever reads it.
+  // The run still saves and reports, and nobody may read its output.
   std::signal(SIGPIPE, SIG_IGN);
   unblock();
 }

@@ -1,4 +1,4 @@
-//===-- StopSignals.h - Being asked to stop ---------------------*- C++ -*-===//
+//===-- StopSignals.h - Signals that ask a run to stop ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,9 +14,9 @@
 
 namespace cgx::run {
 
-/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGPIPE set stopSignal() instead of ending
-/// the process; a second one ends it. There is one at a time. SIGPIPE means that nobody reads any more what
-/// the run prints, as when a terminal is gone; it ends nothing at once, and is ignored afterwards.
+/// A scope in which SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGPIPE set stopSignal() instead of ending the
+/// process; a second one ends it. There is one such object at a time. SIGPIPE means that standard output is
+/// closed, as when a terminal is gone; it asks the run to stop like the others, and is ignored afterwards.
 class StopSignals {
 public:
   StopSignals();
@@ -24,12 +24,12 @@ public:
   StopSignals(const StopSignals &) = delete;
   StopSignals &operator=(const StopSignals &) = delete;
 
-  /// From here on a second signal changes nothing: for ranks, which get one from the
-  /// terminal and one from their parent, and which the parent ends when they linger.
+  /// Lets a second signal change nothing from here on. Ranks need that: they get one signal from the terminal
+  /// and one from their parent, which ends them when they take too long.
   void takeRepeatedly();
 
-  /// Holds the signals back, but in waits that are given waitMask(): so none can
-  /// come between a look at stopSignal() and the wait.
+  /// Blocks the signals except in waits that are given waitMask(), so that none can come between a look at
+  /// stopSignal() and the wait.
   void block();
   void unblock();
   const sigset_t &waitMask() const { return oldMask_; }
@@ -41,10 +41,10 @@ private:
 
 const StopSignal &stopSignal();
 
-/// Asks an elastic job for one more rank.
+/// The signal that asks an elastic job for one more rank.
 constexpr int kJoinSignal = SIGUSR2;
 
-/// While it lives, kJoinSignal is counted instead of ending the process, and the processes that it forks.
+/// A scope in which kJoinSignal is counted instead of ending the process and the processes that it forks.
 class JoinSignal {
 public:
   JoinSignal();
@@ -52,14 +52,14 @@ public:
   JoinSignal(const JoinSignal &) = delete;
   JoinSignal &operator=(const JoinSignal &) = delete;
 
-  /// How many came since it was asked last.
+  /// Returns how many signals came since the last call.
   int take();
 
 private:
   struct sigaction old_;
 };
 
-/// How many ranks are to join.
+/// Returns how many ranks are to join.
 int joinRequests();
 
 } // namespace cgx::run

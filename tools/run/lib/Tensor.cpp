@@ -20,7 +20,7 @@ using namespace cgx::run;
 
 namespace {
 
-/// The C++ type that holds an element; the 16-bit floats have none.
+/// The holders of the bits of 16-bit floats, for which C++20 has no types.
 struct Half {
   uint16_t bits;
 };
@@ -73,8 +73,8 @@ float widen(Half value) {
 
 template <typename T> T widen(T value) { return value; }
 
-/// Rounds a double to a float with `mantissaBits` and `exponentBits`, to the
-/// nearest, ties to even; nothing when it overflows.
+/// Rounds a double to a float with `mantissaBits` and `exponentBits`, to nearest, ties to even. Returns
+/// nothing when it overflows.
 std::optional<uint16_t> narrow(double value, int exponentBits, int mantissaBits) {
   int bias = (1 << (exponentBits - 1)) - 1;
   uint16_t sign = std::signbit(value) ? 0x8000 : 0, top = static_cast<uint16_t>((1 << exponentBits) - 1);
@@ -95,7 +95,7 @@ std::optional<uint16_t> narrow(double value, int exponentBits, int mantissaBits)
   return sign | static_cast<uint16_t>(bits);
 }
 
-/// Reads one element. A stored bool may be any byte; a C++ bool may not.
+/// Reads one element. A stored bool may be any byte, which a C++ bool may not.
 template <typename T> T load(const void *address) {
   T value;
   if constexpr (std::is_same_v<T, bool>)
@@ -121,7 +121,7 @@ template <typename From, typename To> constexpr bool isLossless() {
     return false;
   else if constexpr (std::is_floating_point_v<From>)
     return std::is_floating_point_v<To> && sizeof(To) > sizeof(From);
-  else // digits counts the bits of the magnitude, also of a float's mantissa
+  else // `digits` counts the bits of the magnitude, and those of a float's mantissa
     return std::numeric_limits<To>::digits >= std::numeric_limits<From>::digits &&
            (std::is_signed_v<To> || !std::is_signed_v<From>);
 }
@@ -129,7 +129,7 @@ template <typename From, typename To> constexpr bool isLossless() {
 } // namespace
 
 std::optional<uint64_t> cgx::run::elementCount(const Shape &shape) {
-  // A zero anywhere makes the tensor empty, however large the others are.
+  // A zero anywhere makes the tensor empty, however large the other dimensions are.
   uint64_t count = 1;
   for (int64_t dim : shape) {
     if (dim < 0)
@@ -200,7 +200,7 @@ bool cgx::run::isLosslessConversion(ElementType from, ElementType to) {
 
 void cgx::run::convertElements(ElementType from, const void *source, ElementType to, void *destination,
                                uint64_t count) {
-  if (from == to || isNarrow(to)) { // files have bytes for a narrow type
+  if (from == to || isNarrow(to)) { // files store a narrow type in bytes
     std::memcpy(destination, source, count * elementBytes(from));
     return;
   }

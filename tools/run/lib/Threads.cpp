@@ -1,4 +1,4 @@
-//===-- Threads.cpp - One thread a rank -------------------------*- C++ -*-===//
+//===-- Threads.cpp - One thread per rank -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,7 +22,7 @@ std::vector<Outcome> cgx::run::runThreads(const Job &job) {
   StopSignals signals;
   std::vector<Outcome> outcomes(job.manifest.ranks);
   {
-    // None begins before all are there: it would wait for those that cannot be started.
+    // No thread starts before all exist: it would wait for those that cannot be started.
     std::promise<bool> allStarted;
     const std::shared_future<bool> mayRun = allStarted.get_future().share();
     std::vector<std::jthread> threads;

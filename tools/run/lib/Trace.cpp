@@ -1,4 +1,4 @@
-//===-- Trace.cpp - One timeline of all ranks -----------------------------===//
+//===-- Trace.cpp - Timeline of all ranks ---------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -15,8 +15,8 @@
 
 using namespace cgx::run;
 
-/// The collective as the group that a rank is in sees it, and the rank's position there; of a rank in no
-/// group, a group of its own.
+/// Returns the collective with the size of the rank's group, and the rank's position in it. A rank in no
+/// group gets a group of its own.
 static std::pair<cgx_collective, uint32_t> groupOf(const Collective &collective, uint32_t ranks,
                                                    uint32_t rank) {
   cgx_collective one = {.kind = collective.kind,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What leaves a rank in one step, from the manifest alone. The run compares it
-// with what the transport counted.
+// Computes from the manifest alone how many bytes leave a rank in one step. The run compares them
+// with those that the transport counted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_LIB_TRAFFIC_H
@@ -18,17 +18,17 @@
 namespace cgx::run {
 
 struct Traffic {
-  uint64_t raw = 0;    ///< had the elements been sent as they are
-  uint64_t wire = 0;   ///< with the operand's codec
-  bool isMost = false; ///< payloads vary in size, and `wire` is the most that they can be
+  uint64_t raw = 0;    ///< bytes if the elements were sent uncompressed
+  uint64_t wire = 0;   ///< bytes with the operand's codec
+  bool isMost = false; ///< payloads vary in size, and `wire` is an upper bound
 
   bool allows(uint64_t bytes) const { return isMost ? bytes <= wire : bytes == wire; }
 };
 
-/// In how many of the `runs` runs of a step a rank sends.
+/// Returns in how many of the `runs` runs of a step a rank sends.
 uint64_t sendingRuns(const Collective &collective, uint32_t rank, uint64_t runs);
 
-/// Of any collective of a job of `ranks` ranks, in a run in which the rank sends.
+/// Returns the traffic of one run of a collective, of a job with `ranks` ranks, in which the rank sends.
 Traffic traffic(const Collective &collective, const Operand &operand, uint32_t ranks, uint32_t rank);
 
 } // namespace cgx::run

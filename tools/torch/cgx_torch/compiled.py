@@ -27,7 +27,7 @@ from cgx_torch.hook import Unconnected
 from cgx_torch.process_group import ProcessGroup
 
 _KINDS = {"sum": "sum", "avg": "mean"}
-_backends = weakref.WeakValueDictionary()  # by the number that programs of graphs have in them
+_backends = weakref.WeakValueDictionary()  # by the number that the programs of graphs contain
 _count = 0
 
 
@@ -70,7 +70,7 @@ def backend(model=None, *, bits=None, exclude=None, plan=None, codec=None, error
 
 
 class Backend:
-    """What `backend` returns."""
+    """The object that `backend` returns."""
 
     def __init__(self, model, options, plan, group, prints, inner, name, connection):
         global _count
@@ -78,7 +78,7 @@ class Backend:
         self._process_group, self._group = group, ProcessGroup(group, name)
         self._prints, self._inner, self._said = prints, inner, Said()
         self._parameters = {}
-        self._graphs = []  # that have collectives of ours: (compilation, program)
+        self._graphs = []  # the graphs with collectives of ours: (compilation, program)
         self._lock = threading.Lock()
         self.number, _count = _count, _count + 1
         _backends[self.number] = self
@@ -95,7 +95,7 @@ class Backend:
 
         if self._inner == "inductor":
             from torch._inductor.compile_fx import compile_fx
-            # What the pass leaves names programs of this process: nothing to keep for another.
+            # The rewritten graph refers to programs of this process, so no other process may take it from the cache.
             return compile_fx(graph_module, example_inputs,
                               config_patches={"post_grad_custom_pre_pass": rewrite, "fx_graph_cache": False})
         from functorch.compile import make_boxed_func
@@ -111,23 +111,24 @@ class Backend:
     # ---- What users ask
 
     def report(self, format="text"):
-        """What travels, layer by layer, graph by graph, as of `cgx_torch.state`; with format="json" a list."""
+        """Returns what is sent, layer by layer and graph by graph, as in `cgx_torch.state`; with format="json" a list."""
         compilations = [compilation for compilation, _ in self._graphs]
         return "".join(each.report for each in compilations) if format == "text" else [each.report_json for each in compilations]
 
     def telemetry(self):
-        """Counters of this rank, a list with an entry for each graph."""
+        """Returns the counters of this rank, a list with one entry per graph."""
         return [program.telemetry() for _, program in self._graphs]
 
     def state_dict(self):
-        """What codecs of this rank remember, and the number of the next step, graph by graph in the order of compiling."""
+        """Returns the state of this rank's codecs and the number of the next step, graph by graph in the order of
+        compilation."""
         return {"rank": self._group.rank, "ranks": self._group.ranks, "graphs": [
             {"step": program.step, "tensors": {name: torch.frombuffer(bytearray(each), dtype=torch.uint8) if each else
                                                torch.empty(0, dtype=torch.uint8) for name, each in program.state().items()}}
             for _, program in self._graphs]}
 
     def load_state_dict(self, state):
-        """Goes on from a state of `state_dict`, once the same graphs have been compiled: after a first step."""
+        """Continues from a state of `state_dict`, once the same graphs have been compiled, which is after a first step."""
         place = (self._group.rank, self._group.ranks)
         if (state["rank"], state["ranks"]) != place:
             raise ValueError(f"expected the state of rank {place[0]} of {place[1]}, got that of rank {state['rank']} of {state['ranks']}")
@@ -139,17 +140,17 @@ class Backend:
             program.step = int(saved["step"])
 
     def __reduce__(self):
-        return Unconnected, ()  # of a copy of the model
+        return Unconnected, ()  # a copy of the model has no connection
 
     def close(self):
-        """Ends the connections; compiled steps fail afterwards. Otherwise they end with the process."""
+        """Closes the connections, after which compiled steps fail. Without a call they close with the process."""
         for _, program in self._graphs:
             program.close()
 
     # ---- What the hook of DistributedDataParallel does
 
     def trace(self, gradient, parameter):
-        """Leaves a sum in the graph that is traced, with a mark that says of which parameter. The pass finds it."""
+        """Leaves a sum in the traced graph, with a mark that names its parameter, which the pass looks for."""
         marked = torch.ops.cgx.gradient(gradient, parameter._cgx_index)
         gradient.copy_(torch.distributed._functional_collectives.all_reduce(marked, "avg", self._process_group))
 
@@ -184,7 +185,7 @@ class Backend:
         _apply(graph, sums, collectives, self.number, number)
 
     def _takes(self, node):
-        """Whether an all-reduce is one of floating-point sums over all ranks of the group, on processors."""
+        """Returns true if an all-reduce sums floating-point numbers over all ranks of the group, on CPUs."""
         value, (_, kind, name) = fx.value_of(node), node.args
         if value is None or kind not in _KINDS or value.dtype not in fx.FLOATS or not all(isinstance(each, int) for each in value.shape):
             return False
@@ -209,7 +210,7 @@ class Backend:
 
 
 def _readable(node):
-    """What users call an argument of a graph."""
+    """Returns the name that users know for an argument of a graph."""
     source = getattr(node.meta.get("grapharg"), "source", None) or getattr(node, "_dynamo_source", None)
     if source is None:
         return node.name
@@ -228,10 +229,10 @@ def _reason(compilation):
 
 
 def _collectives_of(compilation):
-    """[(id, numbers of the sums in it)] in the order of the program."""
+    """Returns [(id, numbers of the sums in it)] in the order of the program."""
     found = []
     for line in compilation.module.splitlines():
-        clauses = re.sub(r'"(?:[^"\\]|\\.)*"', '""', line)  # what names hold is no clause
+        clauses = re.sub(r'"(?:[^"\\]|\\.)*"', '""', line)  # remove quoted names, which may look like a clause
         if "cgx.all_reduce" in clauses and (origins := re.search(r" origins\(([\d, ]+)\)", clauses)):
             number = re.search(r" id\((\d+)\)", clauses)
             found.append((int(number[1]), [int(each) for each in origins[1].split(",")][::2]))
@@ -239,7 +240,7 @@ def _collectives_of(compilation):
 
 
 def _apply(graph, sums, collectives, backend_number, program):
-    """Puts the collectives in the place of sums."""
+    """Replaces the sums of a graph by the collectives."""
     places, before = {node: index for index, node in enumerate(graph.nodes)}, None
     travel = {number for _, numbers in collectives for number in numbers}
     for number, node in enumerate(sums):
@@ -268,7 +269,7 @@ def _unmarked(operand):
 
 
 def _replace(graph, node, result):
-    """Takes a sum, what waits for it and its mark out of a graph."""
+    """Removes a sum, the wait for it and its mark from a graph."""
     for waits in [each for each in node.users if fx.name_of(each) == "_c10d_functional.wait_tensor"]:
         waits.replace_all_uses_with(result)
         graph.erase_node(waits)
@@ -280,8 +281,8 @@ def _replace(graph, node, result):
 
 
 def _sort(graph, places):
-    """Brings a graph into an order in which values are there before they are used, close to the one that it had. What
-    overwrites something stays behind those that read it before, and before those that read it after."""
+    """Orders a graph so that values exist before they are used, and otherwise close to its old order. A write to a
+    tensor stays after the reads that preceded it and before those that followed it."""
     nodes = list(graph.nodes)
     needs = {node: set(node.all_input_nodes) for node in nodes}
     for node in nodes:

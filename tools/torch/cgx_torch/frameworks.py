@@ -1,4 +1,4 @@
-"""What codecs remember, in the checkpoints of frameworks that train: a run that they resume is the one that was interrupted.
+"""State of codecs in the checkpoints of training frameworks, so that a resumed run equals one that was not interrupted.
 
 Each framework has a place for that, which users name (`cgx_torch.trainer_callback()`), and which `install` names for them.
 """
@@ -12,11 +12,12 @@ from cgx_torch import kept
 
 
 def trainer_callback():
-    """For `Trainer(callbacks=[...])` of transformers: files of each rank beside its checkpoints."""
+    """Returns a callback for `Trainer(callbacks=[...])` of transformers, which saves a file per rank beside the
+    Trainer's checkpoints."""
     from transformers import TrainerCallback
 
     class Callback(TrainerCallback):
-        """What cgx adds to checkpoints."""
+        """Saves the codec state with the Trainer's checkpoints, and restores it."""
         resumes = None  # the folder that Trainer.train was told, where it was
 
         def on_save(self, args, state, control, model=None, **_):
@@ -34,13 +35,14 @@ def trainer_callback():
 
 
 def follow_accelerator(accelerator):
-    """For `save_state` and `load_state` of an Accelerator: files of each rank beside what these write."""
+    """Lets `save_state` and `load_state` of an Accelerator save and load a file per rank beside their own."""
     accelerator.register_save_state_pre_hook(lambda models, _, folder: _are_ranks() and kept.write(models, folder))
     accelerator.register_load_state_pre_hook(lambda models, folder: _are_ranks() and kept.read(models, folder))
 
 
 def lightning_callback(lightning=None):
-    """For `Trainer(callbacks=[...])` of Lightning: an entry of its checkpoints, which has what all ranks remember.
+    """Returns a callback for `Trainer(callbacks=[...])` of Lightning, which adds the codec state of all ranks to its
+    checkpoints.
 
     Args:
       lightning: the package that the Trainer is of, `lightning.pytorch` or `pytorch_lightning`; by default the former.
@@ -49,13 +51,13 @@ def lightning_callback(lightning=None):
         import lightning.pytorch as lightning
 
     class Callback(lightning.Callback):
-        """What cgx adds to checkpoints."""
+        """Adds the codec state to Lightning's checkpoints, and restores it."""
 
         def on_save_checkpoint(self, trainer, pl_module, checkpoint):
             if not _are_ranks() or not (mine := kept.of(pl_module)):
                 return
             everyone = [None] * dist.get_world_size() if dist.get_rank() == 0 else None
-            dist.gather_object((kept.rank(), mine), everyone, dst=0)  # which writes the file
+            dist.gather_object((kept.rank(), mine), everyone, dst=0)  # rank 0 writes the file
             if everyone:
                 checkpoint["cgx"] = dict(everyone)
 
@@ -77,7 +79,8 @@ def _are_ranks():
 # ---- Without the user
 
 def follow(name, module):
-    """Has each Trainer and Accelerator that is made from now on keep what codecs remember. Returns what undoes that, a list.
+    """Lets each Trainer and Accelerator that is created from now on save the codec state. Returns a list of functions
+    that undo this.
 
     Args:
       name, module: one of `cgx_core.imported.TRAINERS`.
@@ -123,7 +126,7 @@ def _follow_lightning(package, module):
 
 
 def replace(owner, name, around):
-    """Puts `around(original)` in the place of a method. Returns what puts it back."""
+    """Replaces a method by `around(original)`. Returns a function that undoes this."""
     original = getattr(owner, name)
     setattr(owner, name, functools.wraps(original)(around(original)))
     return lambda: setattr(owner, name, original)

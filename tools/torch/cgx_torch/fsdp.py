@@ -1,4 +1,5 @@
-"""What torch's FSDP2 splits between ranks, and in which order it packs it: what its interface leaves unsaid."""
+"""Knowledge about torch's FSDP2 that its interface does not offer: what it splits between ranks, and in which order it
+packs it."""
 
 import dataclasses
 import functools
@@ -19,7 +20,7 @@ class Layer:
     name: str
     shape: tuple  # of the whole parameter
     shard: int  # elements of a rank, with padding
-    place: int  # in its module
+    place: int  # the parameter's position in its module
     parameter: object  # torch's FSDPParam
 
 
@@ -36,11 +37,12 @@ class Part:
         self.replicas = _several(getattr(group.mesh_info, "replicate_process_group", None))
 
     def weight_types(self):
-        """Of the elements that a gather of the weights has."""
+        """Returns the element types in which the weights are gathered."""
         return {self._policy(each).param_dtype or each.parameter.sharded_param.dtype for each in self.layers}
 
     def gradient_type(self):
-        """Of the elements that a reduction of the gradients will have, as far as it is known before there are any."""
+        """Returns the element type in which the gradients will be reduced, as far as it is known before the first
+        gradient exists."""
         chosen = {self._policy(each).reduce_dtype for each in self.layers} - {None}
         kinds = chosen or {each.parameter.sharded_param.dtype for each in self.trained()}
         return functools.reduce(torch.promote_types, kinds)
@@ -52,7 +54,7 @@ class Part:
         return [self._by_parameter[id(each)] for each in parameters]
 
     def packs_tensors(self):
-        """Whether a parameter says itself what is gathered of it, such as scaled float8."""
+        """Returns true if a parameter defines itself what is gathered of it, such as scaled float8."""
         return any(hasattr(each.parameter._sharded_local_tensor, "fsdp_pre_all_gather") for each in self.layers)
 
     def offloads(self):
@@ -67,7 +69,7 @@ def _several(group):
 
 
 def flat_class():
-    """Torch's class of FSDP1; None where there is none."""
+    """Returns torch's FSDP1 class, or None where there is none."""
     try:
         from torch.distributed.fsdp import FullyShardedDataParallel
         return FullyShardedDataParallel
@@ -76,7 +78,7 @@ def flat_class():
 
 
 def _fsdp_module():
-    """Torch's class of modules that `fully_shard` was called for; None where there is none."""
+    """Returns torch's class of modules for which `fully_shard` was called, or None where there is none."""
     try:
         from torch.distributed.fsdp import FSDPModule
         return FSDPModule
@@ -85,12 +87,12 @@ def _fsdp_module():
 
 
 def has_interface():
-    """Whether this torch has FSDP2, and its collectives can be replaced."""
+    """Returns true if this torch has FSDP2 with collectives that can be replaced."""
     return hasattr(_fsdp_module(), "set_custom_reduce_scatter")
 
 
 def require():
-    """The class of modules that are split. Raises RuntimeFailure where their collectives cannot be replaced."""
+    """Returns the class of sharded modules. Raises RuntimeFailure where their collectives cannot be replaced."""
     if not has_interface():
         raise RuntimeFailure(f"cgx_torch.compress of a sharded model needs FSDPModule.set_custom_reduce_scatter, as of torch 2.10, and this "
                              f"is torch {torch.__version__}: use a newer one, or DistributedDataParallel")
@@ -98,17 +100,17 @@ def require():
 
 
 def is_sharded(model):
-    """Whether `fully_shard`, or the `replicate` that is made of it, was called for a module or one within."""
+    """Returns true if `fully_shard`, or the `replicate` built on it, was called for a module or one of its submodules."""
     return any(hasattr(each, "_get_fsdp_state") for each in model.modules())
 
 
 def is_flat(model):
-    """Whether FSDP1 was put around a module or one within."""
+    """Returns true if a module or one of its submodules is wrapped in FSDP1."""
     return any(type(each).__name__ == "FullyShardedDataParallel" for each in model.modules())
 
 
 def parts_of(model):
-    """The Parts of a model. Raises TypeError for what torch has no place for comm objects for."""
+    """Returns the Parts of a model. Raises TypeError for a model whose modules torch gives no comm objects."""
     FSDPModule, parts, seen = require(), [], set()
     names = {id(each): _name_of(name) for name, each in model.named_parameters()}
     for prefix, each in model.named_modules():
@@ -135,7 +137,8 @@ def _name_of(name):
 
 
 def watches_gradient(parameter):
-    """Whether something of the user's is called as a gradient arrives, such as an optimizer within the backward pass."""
+    """Returns true if a function of the user is called when a gradient arrives, such as an optimizer step within the
+    backward pass."""
     return parameter.offload_to_cpu or bool(getattr(parameter.sharded_param, "_post_accumulate_grad_hooks", None))
 
 

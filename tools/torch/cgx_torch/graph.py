@@ -22,13 +22,13 @@ _CONVERTS = {"_to_copy", "convert_element_type"}
 
 
 def name_of(node):
-    """`aten.add`; "" of what is no operation."""
+    """Returns a name such as `aten.add`, or "" for a node that is no operation."""
     schema = getattr(node.target, "_schema", None)
     return schema.name.replace("::", ".") if schema is not None else ""
 
 
 def value_of(node):
-    """What a node stands for: a tensor without data, or whatever else; None where nothing is known."""
+    """Returns the value of a node: a tensor without data, or another object; None where it is not known."""
     return node.meta.get("val") if isinstance(node, torch.fx.Node) else None
 
 
@@ -45,13 +45,13 @@ def _tensor(sizes, element):
 
 
 def _quoted(name):
-    """A string of MLIR."""
+    """Returns a text as a string literal of MLIR."""
     return '"' + "".join(chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\{byte:02X}"
                          for byte in name.encode()) + '"'
 
 
 def text_of_means(gradients, ranks):
-    """The program of one rank that averages gradients, {name: tensor}, over all ranks, and does nothing else."""
+    """Returns the program of one rank that averages gradients, {name: tensor}, over all ranks, and does nothing else."""
     everyone = f"#cgx.groups<[[{', '.join(map(str, range(ranks)))}]]>"
     types = [_type_of_value(value) for value in gradients.values()]
     lines = [f"    %{number} = cgx.all_reduce mean(%arg{number}) {{origins = array<i64: {number}, 0>, id = {number} : i64, "
@@ -137,7 +137,7 @@ class Printer:
                           f'layers = [#cgx.layer<"", other>]}} : {type_of(node)}')
 
     def _elementwise(self, node, name):
-        """Prints what keeps elements, and says whether it was that."""
+        """Prints an elementwise operation. Returns false for any other node."""
         type_ = type_of(node)
         if name in _BINARY and node.kwargs.get("rounding_mode") is None:
             scale = node.kwargs.get("alpha", 1)
@@ -176,7 +176,7 @@ class Printer:
         return True
 
     def _as(self, operand, node):
-        """A value of the shape and element type of a node: an operand, broadcast and converted."""
+        """Returns an operand, broadcast and converted to the shape and element type of a node."""
         if isinstance(operand, (int, float)):
             return self._constant(operand, node)
         value = self._broadcast(operand, node)
@@ -206,7 +206,7 @@ class Printer:
         return self._line(f"stablehlo.constant dense<{text}> : {type_of(node)}")
 
     def _opaque(self, node):
-        """A call of what the compiler does not look into."""
+        """Prints a call that the compiler does not look into."""
         operands = []
         torch.fx.map_arg((node.args, node.kwargs), lambda each: operands.append(each))
         operands = [each for each in operands if each in self._values and is_tensor(each)]

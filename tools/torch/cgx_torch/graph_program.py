@@ -22,7 +22,7 @@ class GraphProgram(Program):
         self._later = arguments
 
     def connect(self):
-        """Meets the other ranks, if that is still to be done. They are to call it, too."""
+        """Connects to the other ranks unless that has been done. The others must call it too."""
         with self._lock:
             if self._later and not self._is_closed:
                 super()._connect(*self._later)
@@ -33,7 +33,7 @@ class GraphProgram(Program):
         super().close()
 
     def all_reduce(self, collective, operands):
-        """The sums or means of these tensors over all ranks. Raises RuntimeFailure where it fails."""
+        """Returns the sums or means of these tensors over all ranks. Raises RuntimeFailure where it fails."""
         if self._is_closed:
             raise RuntimeFailure("the backend of a compiled step is closed")
         self.connect()
@@ -43,7 +43,7 @@ class GraphProgram(Program):
         results = [each.new_empty(each.shape) for each in operands]
         with self._lock:
             if collective not in self._left:
-                if self._left:  # of a call of the graph that did not come to its end
+                if self._left:  # left over from a call of the graph that did not finish
                     self._end()
                 self.begin_step(self.step)
                 self._left = set(self._collectives)

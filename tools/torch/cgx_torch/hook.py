@@ -27,7 +27,7 @@ from cgx_torch.process_group import ProcessGroup
 from cgx_torch.program import Program
 from cgx_torch.thread import Thread
 
-# What DDP decides, and no option.
+# These options have no effect under DDP, which makes the decision itself.
 _REFUSED = {"overlap": "buckets travel while the backward pass goes on",
             "group_bytes": "what travels together are DDP's buckets (bucket_cap_mb)",
             "scope": "DDP hands gradients out bucket by bucket",
@@ -41,13 +41,15 @@ _SHARDED = ("for a model that fully_shard splits (FSDP2) call cgx_torch.compress
 
 
 def _what_shards(model):
-    """What splits parameters of a module between ranks; None where they are whole."""
+    """Returns the name of the class that shards the module's parameters between ranks, or None where parameters are
+    whole."""
     kinds = (type(each).__name__ for each in itertools.chain(model.modules(), model.parameters()))
     return next((name for name in kinds if name in ("FullyShardedDataParallel", "DTensor")), None)
 
 
 def _sparse_parameters(model):
-    """Parameters whose gradients are sparse, by name. DDP finds them in this way, and gives each a bucket of its own."""
+    """Returns the parameters whose gradients are sparse, by name. DDP finds them in this way too, and puts each into a
+    bucket of its own."""
     seen, names = set(), set()
     for prefix, each in model.named_modules():
         for name, parameter in each.named_parameters(prefix, recurse=False):
@@ -59,8 +61,9 @@ def _sparse_parameters(model):
 
 def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, adapt=None, process_group=None,
           transport=None, seed=0, timeout=300.0, report=False, name=None, never_slower=False, **options):
-    """What `register_comm_hook` takes beside `hook`. All ranks call it, with the same options, and for several models in the same
-    order: that is what ranks tell states of one process group apart by.
+    """Returns the state for `register_comm_hook`, to be used with `hook`. All ranks call it with the same options, and
+    for several models in the same order, because that order tells ranks which states of a process group belong
+    together.
 
     Args:
       model: the DistributedDataParallel, or the module that it is to hold.
@@ -129,17 +132,17 @@ def _of_cgx(state):
 
 @dataclasses.dataclass(frozen=True)
 class _Bucket:
-    """What the thread is told of a bucket."""
+    """A bucket as the thread receives it."""
     is_first: bool
     is_last: bool
     gradients: dict  # {name: tensor}
-    type: object  # of their elements
-    used: object  # which of them any rank used: a pending operation and its numbers; None where all are
-    ready: object  # of a GPU: the event after which the gradients are there
+    type: object  # the element type of the gradients
+    used: object  # which parameters any rank used: a pending operation and its numbers; None where all are used
+    ready: object  # on a GPU, the event after which the gradients can be read
 
 
 class State:
-    """What `state` returns: the ranks' connection, and what their codecs remember."""
+    """The object that `state` returns: the connection between the ranks, and the state of their codecs."""
 
     def __init__(self, model, options, plan, adaptation, group, *, transport, seed, timeout, report, finds_unused, never_slower=False):
         sparse = _sparse_parameters(model)
@@ -156,12 +159,14 @@ class State:
         self._connection = {"transport": transport, "seed": seed, "timeout": timeout}
         self._never_slower, self._choice, self._exact = never_slower, None, []
         self._failure = None
-        self._types = {name: module.real_type_of(each) for name, each in self._parameters.items()}  # of gradients, as buckets have them
+        # Element types of the gradients in the buckets.
+        self._types = {name: module.real_type_of(each) for name, each in self._parameters.items()}
         self._finds_unused = finds_unused and group.ranks > 1
         self._step, self._is_in_step = 0, False
-        self._is_settled = True  # what came before has changed the parameters, or never will
-        self._before, self._window = None, None  # what codecs remembered before this step, and before those that a scaler judges
-        self._buckets = []  # of the step that runs: the names in each
+        self._is_settled = True  # the last gradients have changed the parameters, or never will
+        # Codec state before this step, and before the steps that a scaler has yet to judge.
+        self._before, self._window = None, None
+        self._buckets = []  # the names in each bucket of the current step
         self._last_buckets = None
         self._past = []  # counters of programs before this one
         self._stream = self._make_stream()
@@ -184,7 +189,7 @@ class State:
     # ---- What users ask
 
     def report(self, format="text"):
-        """What travels, layer by layer: the text of `cgx-opt --cgx-report`, or with format="json" its data."""
+        """Returns what is sent, layer by layer: the text of `cgx-opt --cgx-report`, or its data with format="json"."""
         compilation, gains = self._program.compilation, self._gains()
         if format == "text":
             return compilation.report + gain.table(gains)
@@ -194,20 +199,22 @@ class State:
         return {**data, "gains": [each.data() for each in gains]} if gains else data
 
     def _gains(self):
-        """What never_slower measured, of gradients that travel by themselves; buckets of them are no slower."""
+        """Returns the measurements of never_slower, for gradients that are sent one by one; buckets of them are not
+        slower."""
         row = self._choice.row("all ranks: gradients", list(self._choice.predicted), ()) if self._choice else None
         return [row] if row else []
 
     def diagnostics(self):
-        """What was said of the options. Warnings were shown when the state was made, on rank 0."""
+        """Returns the diagnostics about the options. Warnings were shown on rank 0 when the state was made."""
         return self._program.compilation.diagnostics
 
     def transport(self):
-        """What lies between the ranks, such as "shm"; None where there is one."""
+        """Returns the transport between the ranks, such as "shm", or None where there is one rank."""
         return self._thread.call(lambda: self._program.transport)
 
     def telemetry(self):
-        """Counters of this rank. They wait for buckets that travel. Empty where there is one rank."""
+        """Returns the counters of this rank, after waiting for buckets that are being sent. They are empty where there
+        is one rank."""
         return self._thread.call(lambda: _sum_of([*self._past, self._program.telemetry()]))
 
     def adopt_plan(self, plan):
@@ -220,23 +227,23 @@ class State:
         self._thread.call(body)
 
     def plan(self):
-        """The plan that codecs follow now, as json.load gives it; None where they are those of the options."""
+        """Returns the plan that codecs follow now, as json.load gives it, or None where they are those of the options."""
         return self._thread.call(lambda: json.loads(plan_text(self._plan)) if self._plan is not None else None)
 
     def begin_profile(self):
-        """Measures from the next step on; all ranks call it between the same two steps."""
+        """Starts a profile with the next step. All ranks call it between the same two steps."""
         self._thread.call(self._begin_profile)
 
     def end_profile(self):
-        """The profile of all ranks, for `cgx-plan`; all of them call it between the same two steps."""
+        """Returns the profile of all ranks, for `cgx-plan`. All ranks call it between the same two steps."""
         def body():
             self._is_measuring = False
             return self._program.end_profile()
         return self._thread.call(body)
 
     def state_dict(self):
-        """What codecs of this rank remember from step to step (the residuals of error feedback), and the number of the
-        next step: a checkpoint without it is not the whole run. Each rank saves its own."""
+        """Returns the state that this rank's codecs carry from step to step (the residuals of error feedback) and the
+        number of the next step. A checkpoint without it does not resume the run exactly. Each rank saves its own."""
         def body():
             tensors = {name: torch.frombuffer(bytearray(each), dtype=torch.uint8) if each else torch.empty(0, dtype=torch.uint8)
                        for name, each in self._program.state().items()}
@@ -245,14 +252,14 @@ class State:
         return self._thread.call(body)
 
     def load_state_dict(self, state):
-        """Goes on from a state of `state_dict`, between two steps. Raises ValueError where it is of another rank or of
-        other options."""
+        """Continues from a state of `state_dict`, between two steps. Raises ValueError where it is of another rank or
+        of other options."""
         def body():
             place = (self._group.rank, self._group.ranks)
             if (state["rank"], state["ranks"]) != place:
                 raise ValueError(f"expected the state of rank {place[0]} of {place[1]}, got that of rank {state['rank']} of "
                                  f"{state['ranks']}")
-            if state.get("exact", self._exact) != self._exact:  # what the run that goes on chose
+            if state.get("exact", self._exact) != self._exact:  # the choice of the saved run
                 self._exact = list(state["exact"])
                 if self._choice:
                     self._choice.exact = {number for number, name in enumerate(self._parameters) if name in self._exact}
@@ -263,8 +270,9 @@ class State:
         self._thread.call(body)
 
     def rescale(self, factor):
-        """Gradients are `factor` times as large from the next step on, such as by another scale of the loss: what codecs owe of
-        earlier ones becomes as much larger. All ranks call it between the same two steps. torch's GradScaler needs no call."""
+        """Scales the state of the codecs because gradients are `factor` times as large from the next step on, for
+        example by another loss scale: error feedback of earlier gradients grows by that factor. All ranks call it
+        between the same two steps. torch's GradScaler needs no call."""
         if not 0 < factor < float("inf"):
             raise ValueError(f"expected a factor of more than 0, got {factor!r}")
 
@@ -275,9 +283,9 @@ class State:
         self._thread.call(body)
 
     def undo(self):
-        """Takes back what codecs remember of the last backward pass, whose gradients nothing was changed by. All ranks call it
-        between the same two steps. Of steps that torch's GradScaler skips, and of passes that did not come to their end, that is
-        done without a call. Raises RuntimeFailure for a model on a GPU, where no copy is kept to go back to."""
+        """Undoes what the last backward pass changed in the state of the codecs, for a pass whose gradients were not
+        applied. All ranks call it between the same two steps. No call is needed for steps that torch's GradScaler
+        skips, or for passes that did not finish. Raises RuntimeFailure for a model on a GPU, where no copy is kept."""
         if self._stream is not None:
             raise RuntimeFailure(_KEPT_ON_GPU + ": undo() takes back nothing")
 
@@ -287,12 +295,12 @@ class State:
         self._thread.call(body)
 
     def has_any_of(self, parameters):
-        """Whether it has any of these parameters, which are known by their ids."""
+        """Returns true if it has any of these parameters, which are given by their ids."""
         return not parameters.isdisjoint(self._names)
 
     def settle(self, parameters, was_skipped):
-        """Is told that an optimizer of these parameters has been stepped by a scaler, or has not because a gradient was not
-        finite."""
+        """Learns from a scaler that it has stepped an optimizer of these parameters, or has skipped the step because a
+        gradient was NaN or infinite."""
         if was_skipped and self._stream is not None and self._options["error_feedback"] and not self._said_of_skips:
             self._said_of_skips = True
             warn(_KEPT_ON_GPU + ": of a step that a GradScaler skips, what encoding lost is made up for as if it had been taken")
@@ -304,7 +312,7 @@ class State:
         self._thread.call(body)
 
     def close(self):
-        """Ends the connection; the hook fails afterwards. Otherwise it ends with the process."""
+        """Closes the connection, after which the hook fails. Without a call it closes with the process."""
         self._failure = self._failure or RuntimeFailure("the state of the hook is closed")
         self._thread.stop(self._program.close)
 
@@ -354,16 +362,17 @@ class State:
         return result
 
     def _mean_of(self, gradient):
-        """A future of the mean of a gradient that torch sends as it is: a sparse one, of which each rank has other rows, or one
-        whose elements no codec takes."""
+        """Returns a future of the mean of a gradient that torch sends uncompressed: a sparse one, of which each rank
+        has other rows, or one with elements that no codec takes."""
         gradient.div_(self._group.ranks)
         sent = torch.view_as_real(gradient) if gradient.is_complex() else gradient
         work = torch.distributed.all_reduce(sent, group=self._group.group, async_op=True)
         return work.get_future().then(lambda done: gradient if gradient.is_complex() else done.value()[0])
 
     def _ask_for_used(self, gradients):
-        """Which gradients are of parameters that any rank used, as a pending operation and its numbers. DDP hands out zeros for those
-        that this rank did not use, and drops the sum where no rank did: what a codec sent of its memory then would be lost."""
+        """Returns which gradients belong to parameters that any rank used, as a pending operation and its numbers. For
+        a parameter that this rank did not use, DDP passes zeros; if no rank used it, DDP drops the sum, and with it
+        any error feedback that the codec sent."""
         used = torch.stack([each.count_nonzero() for each in gradients.values()]).clamp_(max=1)
         return torch.distributed.all_reduce(used, torch.distributed.ReduceOp.MAX, group=self._group.group, async_op=True), used
 
@@ -397,7 +406,8 @@ class State:
                        **self._connection)
 
     def _regroup(self, groups):
-        """Goes on with other gradients in one collective; what codecs remember goes along. What was measured does not."""
+        """Continues with other groups of gradients per collective. The state of the codecs is kept, the measurements
+        are not."""
         self._is_measuring = False
         if self._adapter:
             self._adapter.is_measuring = False
@@ -425,8 +435,8 @@ class State:
             self._end_step()
 
     def _takes_other_types(self, bucket):
-        """Whether gradients have other types than this program was compiled for: a hook around this one casts them. It will have
-        cast all of that type."""
+        """Returns true if gradients have other types than this program was compiled for, as under a hook that casts
+        them. Such a hook is assumed to cast all gradients of that type."""
         casts = {self._types[name] for name in bucket.gradients} - {bucket.type}
         self._types = {name: bucket.type if kind in casts else kind for name, kind in self._types.items()}
         return bool(casts)
@@ -439,7 +449,7 @@ class State:
         return {name for name, is_used in zip(bucket.gradients, used.tolist()) if not is_used}
 
     def _reduce_used(self, gradients, unused):
-        """Averages gradients. Those that no rank used stay zero, and what codecs owe them stays owed."""
+        """Averages gradients. Those that no rank used stay zero, and their error feedback is kept for later."""
         memory = self._program.memory() if unused else None
         owed = memory and memory.copy(unused)
         self._program.reduce({name: each.data_ptr() for name, each in gradients.items()}, unused)
@@ -467,7 +477,8 @@ class State:
         self._is_in_step = True
 
     def _remember(self):
-        """Keeps what codecs remember before a step, to go back to. On a GPU that would be brought to the host each time."""
+        """Saves the state of the codecs before a step, so that the step can be undone. A GPU would have to copy it to
+        the host each time."""
         memory = self._program.memory() if self._stream is None else None
         self._before = memory.copy() if memory else None
         if not loss_scale.is_in_use():
@@ -489,7 +500,7 @@ class State:
 
 
 def _sum_of(programs):
-    """The counters of one rank, of programs one after the other: in all, by layer, and where the time went."""
+    """Adds up the counters of one rank over consecutive programs: in total, by layer, and by where the time was spent."""
     total = {"layers": {}, "seconds": {}}
     for counters in programs:
         for name, value in counters.items():

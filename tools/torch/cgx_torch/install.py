@@ -1,4 +1,4 @@
-"""Compresses what models send that are wrapped from now on; the script stays as it is.
+"""Compresses the communication of models that are wrapped from now on, without a change to the script.
 
 A model is compressed as its first forward pass begins: then the script has called all that wraps it, and a communication hook
 of its own, if it has one. Models of DistributedDataParallel are met in its constructor, those of `fully_shard` where torch
@@ -20,9 +20,10 @@ _installed = None
 
 
 def install(weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replicas=AUTO, *, bits=None, report=False, **options):
-    """From now on, every DistributedDataParallel, and every model that `fully_shard` is called for, is compressed as by
-    `compress` when its first forward pass begins. The first rank says once of each what was done. A model that has a
-    communication hook is left alone, and so is what `compress` refuses, with a warning. All ranks call it, with the same options.
+    """Compresses every DistributedDataParallel, and every model for which `fully_shard` is called, from now on, as
+    `compress` does, when its first forward pass begins. The first rank prints once per model what was done. A model
+    with a communication hook is left alone; so is one that `compress` rejects, with a warning. All ranks call it, with
+    the same options.
 
     Args:
       report: True prints what travels, layer by layer, and not only the sum.
@@ -48,16 +49,16 @@ def install(weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replicas=AUTO,
 
 
 def is_installed():
-    """Whether `install` was called, and not undone."""
+    """Returns true if `install` was called and not undone."""
     return _installed is not None
 
 
 class Installation:
-    """What `install` returns."""
+    """The object that `install` returns."""
 
     def __init__(self, options, prints):
         self.models = []
-        self._left = []  # alone: why, a sentence each
+        self._left = []  # models that are left alone, and why, one sentence each
         self._options, self._prints = options, prints
         self._restores = [replace(torch.nn.parallel.DistributedDataParallel, "__init__", _met), imported.meet_trainers(frameworks.follow)]
         if (flat := fsdp.flat_class()) is not None:
@@ -67,7 +68,7 @@ class Installation:
             self._restores.append(replace(FSDPState, "_lazy_init", _met_root))
 
     def uninstall(self):
-        """What is wrapped from now on is left alone; what was compressed goes on."""
+        """Leaves alone the models that are wrapped from now on. Models that were compressed stay so."""
         global _installed
         if _installed is self:
             for restore in self._restores:
@@ -93,14 +94,14 @@ class Installation:
             print(f"cgx: {what} is left alone: {reason}", flush=True)
 
     def _say_nothing_was_done(self):
-        """Training went on as without cgx, which is not what was asked for."""
+        """Warns that nothing was compressed: training ran as it does without cgx, which is not what was requested."""
         if not self.models:
             warn("cgx_torch.install() compressed nothing: " +
                  ("; ".join(self._left) or "no DistributedDataParallel, and no model that fully_shard was called for, ran a forward pass"))
 
 
 def _summary(what, state):
-    """A line of what travels."""
+    """Returns one line on what is sent."""
     layers = state.report(format="json")["layers"]
     compressed = sum(layer["codec"] != "identity" for layer in layers)
     raw, wire = (sum(max(layer[name], default=0) for layer in layers) for name in ("raw_bytes_by_rank", "wire_bytes_by_rank"))
@@ -108,7 +109,7 @@ def _summary(what, state):
 
 
 def _met(original):
-    """Around the constructor of DistributedDataParallel."""
+    """Wraps the constructor of DistributedDataParallel."""
     def __init__(self, *args, **kwargs):
         original(self, *args, **kwargs)
         self._cgx_first = self.register_forward_pre_hook(_first_forward)
@@ -116,7 +117,8 @@ def _met(original):
 
 
 def _first_forward(model, inputs):
-    """Of a DistributedDataParallel. Copies and pickles of a model have it too, by its name."""
+    """Handles the first forward pass of a DistributedDataParallel. The function is global because copies and pickles of
+    a model refer to it by name."""
     if (handle := model.__dict__.pop("_cgx_first", None)) is not None:
         handle.remove()
     if _installed is None:
@@ -134,7 +136,7 @@ _first_forward._torchdynamo_disable = True  # torch.compile is not to look into 
 
 
 def _met_flat(original):
-    """Around the constructor of FSDP1, which is called for modules within others, too."""
+    """Wraps the constructor of FSDP1, which is also called for submodules."""
     def __init__(self, *args, **kwargs):
         original(self, *args, **kwargs)
         self._cgx_first = self.register_forward_pre_hook(_first_forward_of_flat)
@@ -142,7 +144,7 @@ def _met_flat(original):
 
 
 def _first_forward_of_flat(model, inputs):
-    """Of the outermost module, which is there to be told why nothing of it is compressed."""
+    """Handles the first forward pass of the outermost FSDP1 module, to report why nothing of it is compressed."""
     for each in model.modules():
         if (handle := each.__dict__.pop("_cgx_first", None)) is not None:
             handle.remove()
@@ -154,7 +156,7 @@ _first_forward_of_flat._torchdynamo_disable = True
 
 
 def _met_root(original):
-    """Around the place where torch learns that a module is the root of those that were split."""
+    """Wraps the function in which torch finds out that a module is the root of the sharded modules."""
     def _lazy_init(self):
         if self._is_root is None and _installed is not None:
             model = self._modules[0]
@@ -164,7 +166,8 @@ def _met_root(original):
 
 
 def _check_options(weights, gradients, options):
-    """Raises CompileError where an option is wrong, whatever model comes. A plan is one of a model, in place of codecs."""
+    """Raises CompileError where an option is wrong for any model. A plan belongs to one model and replaces the codecs,
+    so it cannot be given here."""
     codecs = {"weight": weights, "gradient": gradients} if options.get("plan") is None else {}
     options = {**codecs,
                **{name: value for name, value in options.items() if name not in ("plan", "transport", "seed", "timeout", "name", "process_group", "never_slower")}}

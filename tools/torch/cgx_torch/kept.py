@@ -1,4 +1,4 @@
-"""What codecs of a model remember, for who saves checkpoints of the model and knows it alone."""
+"""State of a model's codecs, for code that saves checkpoints of the model and knows only the model."""
 
 import pathlib
 import weakref
@@ -9,21 +9,22 @@ from cgx_core.warned import warn
 
 # A model has its state, through its communication hook or its comm objects, for as long as it lives.
 _states = weakref.WeakKeyDictionary()  # {module: weak reference to a State or a Sharded}
-_coming = weakref.WeakKeyDictionary()  # {module: what a state that is made later goes on from}
+_coming = weakref.WeakKeyDictionary()  # {module: the state that a state made later continues from}
 
 
 def keep(model, state):
-    """A model was compressed. Its state goes on from what was loaded before, if anything was."""
+    """Registers the state of a model that was compressed. The state continues from one that was loaded before, if there
+    is one."""
     _states[model] = weakref.ref(state)
     if (saved := _coming.pop(model, None)) is not None:
         try:
             state.load_state_dict(saved)
-        except ValueError as error:  # who loaded it could not know what the model is compressed with
+        except ValueError as error:  # the loading code could not know how the model is compressed
             lost(str(error))
 
 
 def of(model):
-    """{name: state_dict()} of the compressed modules of a model, of this rank."""
+    """Returns {name: state_dict()} of the compressed modules of a model, for this rank."""
     found = {}
     for name, each in model.named_modules():
         state = _states[each]() if each in _states else None
@@ -33,7 +34,7 @@ def of(model):
 
 
 def resume(model, saved):
-    """Has a model go on from what `of` gave, at once, or when it is compressed."""
+    """Lets a model continue from the result of `of`, at once, or when it is compressed."""
     for name, each in model.named_modules():
         if _plain(name) not in saved:
             continue
@@ -45,12 +46,12 @@ def resume(model, saved):
 
 
 def rank():
-    """What a rank is called in checkpoints."""
+    """Returns the name of this rank in checkpoints."""
     return f"{dist.get_rank()} of {dist.get_world_size()}"
 
 
 def write(models, folder):
-    """Writes what codecs of this rank remember of some models to a file of its own. All ranks call it."""
+    """Writes the state of this rank's codecs for some models to a file of its own. All ranks call it."""
     saved = {str(number): of(each) for number, each in enumerate(models)}
     if any(saved.values()):
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
@@ -58,8 +59,8 @@ def write(models, folder):
 
 
 def read(models, folder):
-    """Has models go on from what `write` wrote. Whether this rank has a file there; of another number of ranks it is said that
-    what these remembered is lost."""
+    """Lets models continue from the file that `write` wrote. Returns true if this rank has a file there. If the files
+    are those of another number of ranks, warns that their state is lost."""
     path = pathlib.Path(folder) / _file()
     if not path.exists():
         others = sorted(each.name for each in pathlib.Path(folder).glob("cgx-rank-*.pt"))
@@ -82,7 +83,7 @@ def _file():
 
 
 def _plain(name):
-    """The name of a module whatever is put around the model."""
+    """Returns the name of a module without the wrappers around the model."""
     parts = [each for each in name.split(".") if each not in ("module", "_orig_mod")]
     return ".".join(parts)
 

@@ -1,4 +1,5 @@
-"""Which collectives travel compressed where that pays: measured between the ranks of a process group, which meet for that once."""
+"""Chooses the collectives for which compression pays, by measurements between the ranks of a process group, which
+connect for that once."""
 
 import dataclasses
 import json
@@ -14,13 +15,13 @@ _TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f
 
 @dataclasses.dataclass
 class Choice:
-    """What ranks chose alike, of what they measured together."""
-    predicted: dict  # {collective: (seconds without codecs, with them)}, of those that have one
+    """The choice that all ranks made from their common measurements."""
+    predicted: dict  # {collective: (seconds without codecs, with them)}, for collectives with a codec
     exact: set  # collectives that codecs would make slower
 
     def row(self, axis, collectives, counters):
-        """The `gain.Row` of some collectives; `counters` are of what ran since, as of `cgx_context_telemetry`. None where none of
-        them has a codec to choose."""
+        """Returns the `gain.Row` of some collectives, or None where none of them has a codec. `counters` are those of
+        the run since, as of `cgx_context_telemetry`."""
         predicted = {each: self.predicted[each] for each in collectives if each in self.predicted}
         if not predicted:
             return None
@@ -35,7 +36,7 @@ class Choice:
 
 
 def choose(compilation, group, device, connection):
-    """The Choice for a program. All ranks of the group call it.
+    """Returns the Choice for a program. All ranks of the group call it.
 
     Args:
       compilation: of the program.
@@ -48,7 +49,8 @@ def choose(compilation, group, device, connection):
     if not ways or group.ranks < 2:
         return Choice({}, set())
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
-    # A rank that does not measure goes to the same meeting with the program itself, and both are told what differs.
+    # A rank that does not measure arrives at this rendezvous with the program itself; both get an error that names the
+    # difference.
     trial = gain.manifest_of(ways, group.ranks) | {"hash": manifest["hash"] + ", measured before"}
     options = (*compilation.options, "--cgx-compress=never-slower")
     program = Program(types.SimpleNamespace(manifest=trial, manifest_text=json.dumps(trial), options=options), group,
@@ -92,7 +94,7 @@ class _Trial:
 
     def _time_of(self, number):
         kind = self._kinds[number // len(gain.LENGTHS)]
-        self._run(gain.AGREEMENT, self._numbers, self._sums)  # so that all begin at once
+        self._run(gain.AGREEMENT, self._numbers, self._sums)  # this makes all ranks start together
         began = time.perf_counter()
         self._run(number, self._sources[kind], self._targets[kind])
         return time.perf_counter() - began

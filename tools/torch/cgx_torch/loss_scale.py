@@ -1,4 +1,4 @@
-"""torch's GradScaler: what codecs remember is in the scale of the loss, and owes nothing of a step that was skipped."""
+"""Support of torch's GradScaler: codec state has the scale of the loss, and a skipped step leaves it unchanged."""
 
 import functools
 import threading
@@ -9,24 +9,25 @@ import torch
 _lock = threading.Lock()
 _states = weakref.WeakSet()
 _stepped = weakref.WeakKeyDictionary()  # the states whose parameters a scaler has stepped since its last update
-_scalers = weakref.WeakSet()  # that have scaled a loss
+_scalers = weakref.WeakSet()  # scalers that have scaled a loss
 
 
 def follow(state):
-    """Has a state told of what scalers do with its parameters from now on."""
+    """Lets a state follow what scalers do with its parameters from now on."""
     with _lock:
         _states.add(state)
         _watch()
 
 
 def is_in_use():
-    """Whether a scaler is there."""
+    """Returns true if an enabled scaler exists."""
     return any(each.is_enabled() for each in list(_scalers))
 
 
 @functools.cache
 def _watch():
-    """Hears of what scalers do, which have no place for hooks: two of them may share an optimizer's class, and none a base."""
+    """Intercepts the methods of scalers, which offer no hooks. Subclassing would not do: scalers may share an
+    optimizer's class and need have no common base."""
     scaler = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler  # the former as of torch 2.3
     scale, step, update = scaler.scale, scaler.step, scaler.update
 

@@ -1,12 +1,13 @@
-"""What codecs remember from step to step, and copies of it: to go back, and to follow the scale of the loss."""
+"""State that codecs carry from step to step, with copies of it to undo a step, and a factor to follow the loss scale."""
 
 import torch
 
-_TYPES = {0: torch.float32, 2: torch.bfloat16}  # of cgx_element_type
+_TYPES = {0: torch.float32, 2: torch.bfloat16}  # by cgx_element_type
 
 
 class Memory:
-    """Of one program, in place. Names hold the layer, and not where it travels: `residual[fc1.weight].result`."""
+    """The codec state of one program, in place. Names contain the layer, not its collective:
+    `residual[fc1.weight].result`."""
 
     def __init__(self, views):
         """Args:
@@ -17,11 +18,11 @@ class Memory:
         return bool(self._tensors)
 
     def copy(self, layers=None):
-        """{name: tensor}, of all layers or of some."""
+        """Returns {name: tensor}, for all layers or some."""
         return {name: each.clone() for name, each in self._tensors.items() if _is_of(name, layers)}
 
     def restore(self, copy, layers=None):
-        """Goes back to a copy; what it lacks was nothing then."""
+        """Restores a copy. State that the copy lacks becomes zero."""
         for name, each in self._tensors.items():
             if _is_of(name, layers):
                 if name in copy and copy[name].shape == each.shape:
@@ -30,12 +31,13 @@ class Memory:
                     each.zero_()
 
     def rescale(self, factor):
-        """Gradients are `factor` times as large from now on, and with them what is owed of earlier ones."""
+        """Scales the error feedback, because gradients are `factor` times as large from now on."""
         rescale(self._tensors, factor)
 
 
 def rescale(tensors, factor):
-    """Of tensors by name. Bytes have their scales beside them; directions from which low-rank codecs start have none."""
+    """Scales the residuals among tensors, {name: tensor}. Those stored as bytes have their scales in a tensor beside
+    them; the starting directions of low-rank codecs have no scale."""
     for name, each in tensors.items():
         if name.startswith("residual[") and each.dtype.is_floating_point:
             each.mul_(factor)

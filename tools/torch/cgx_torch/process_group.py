@@ -1,4 +1,4 @@
-"""Who takes part, and how they find each other: torch.distributed has told them already."""
+"""Connects the ranks of torch.distributed, which knows who takes part and offers a store."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ from cgx_core.context import RuntimeFailure
 
 _ABSENT = "cgx: no value"
 _lock = threading.Lock()
-_numbers = weakref.WeakKeyDictionary()  # of what was made in each group so far
+_numbers = weakref.WeakKeyDictionary()  # the number of names that were made in each group so far
 
 
 class ProcessGroup:
@@ -38,7 +38,7 @@ class ProcessGroup:
         self._counts = {}
 
     def agree(self, program_hash, transport, timeout, part="", options=None):
-        """Returns (job, transport, meeting) of `rendezvous.agree` once all ranks compiled the same program.
+        """Returns (job, transport, tcp_rendezvous) of `rendezvous.agree` once all ranks compiled the same program.
 
         Args:
           part: what is agreed on, of the state or backend, which agrees on it again in the same order on all ranks.
@@ -46,14 +46,14 @@ class ProcessGroup:
         """
         with _lock:
             number = self._counts[part] = self._counts.get(part, -1) + 1
-        job, chosen, meeting = rendezvous.agree(
+        job, chosen, tcp_rendezvous = rendezvous.agree(
             self.rank, range(self.ranks), self._what, program_hash, _Store(), f"{self._prefix}/{_digest(part)}{number}",
             transport=transport, timeout=timeout, toward=os.environ.get("MASTER_ADDR"), options=options)
-        return f"torch-{job}", chosen, meeting
+        return f"torch-{job}", chosen, tcp_rendezvous
 
 
 def _life():
-    """What tells ranks that torchrun has started again from those before, in the same store."""
+    """Returns a prefix that tells ranks that torchrun restarted from those before, in the same store."""
     if (run := os.environ.get("TORCHELASTIC_RUN_ID")) is None:
         return ""
     return f"{run}/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/"
@@ -64,7 +64,7 @@ def _digest(name):
 
 
 class _Store:
-    """That of torch.distributed, as a `rendezvous.Store`."""
+    """The store of torch.distributed, as a `rendezvous.Store`."""
 
     def __init__(self):
         # Private, but the same from 1.13 to 2.15. An object collective would hang where one rank does not take part.
@@ -92,7 +92,7 @@ class _Store:
 
 
 def _name_of(group, members):
-    """What ranks call a group: torch makes such names, equal on all of them."""
+    """Returns a name of a group that is equal on all ranks. torch makes such names."""
     if group is None or group is dist.group.WORLD:
         return "world"
     names = getattr(dist.distributed_c10d, "_pg_names", {})
@@ -100,7 +100,7 @@ def _name_of(group, members):
 
 
 def _members_of(group):
-    """The ranks of a group, in order, as torch.distributed numbers them."""
+    """Returns the ranks of a group in order, numbered as in torch.distributed."""
     if group is None or group is dist.group.WORLD:
         return list(range(dist.get_world_size()))
     if hasattr(dist, "get_process_group_ranks"):

@@ -25,7 +25,7 @@ def _check(status):
 
 
 class Program:
-    """What was decided about the gradients, and this rank's context. One thread uses it."""
+    """The decisions about the gradients, and this rank's context. Only one thread uses it."""
 
     def __init__(self, compilation, group, *, transport, seed, timeout, stream=None, part=""):
         """Connects to the other ranks.
@@ -51,20 +51,20 @@ class Program:
         self._sizes = {each["id"]: len(each["operands"]) for each in compilation.manifest["collectives"]}
 
     def regroup(self, compilation):
-        """Goes on with the same gradients in other collectives, between two steps, on all ranks; what codecs remember goes along.
-        Counters begin anew."""
+        """Continues with the same gradients in other collectives, between two steps, on all ranks. The state of the
+        codecs is kept; counters start from zero."""
         _check(_runtime().cgx_context_adopt_program(self._context, compilation.manifest_text.encode()))
         self._take(compilation)
 
     def _connect(self, group, transport, seed, timeout, stream, part):
-        job, self.transport, meeting = group.agree(self.compilation.manifest["hash"], transport, timeout, part,
-                                                      compiler.words_of(self.compilation.options))
+        job, self.transport, tcp_rendezvous = group.agree(self.compilation.manifest["hash"], transport, timeout, part,
+                                                          compiler.words_of(self.compilation.options))
         config = context.config(self.transport, job, group.rank, group.ranks, seed, timeout, self.compilation.manifest_text)
         try:
-            self._context = context.create(_runtime(), config, meeting)
+            self._context = context.create(_runtime(), config, tcp_rendezvous)
         except Failed:
             message = text(_runtime().cgx_last_error())
-            raise RuntimeFailure(meeting.explain(message) if meeting else message) from None
+            raise RuntimeFailure(tcp_rendezvous.explain(message) if tcp_rendezvous else message) from None
         if stream is not None:
             _check(_runtime().cgx_context_use_cuda(self._context, stream))
 
@@ -73,7 +73,7 @@ class Program:
         return bool(self._context)
 
     def fits(self, names):
-        """Whether the gradients of these parameters are those of whole collectives."""
+        """Returns true if the gradients of these parameters fill whole collectives."""
         collectives = [self._places[name][0] for name in names]
         return all(collectives.count(each) == self._sizes[each] for each in set(collectives))
 
@@ -81,12 +81,12 @@ class Program:
         _check(_runtime().cgx_context_begin_step(self._context, step))
 
     def end_step(self):
-        """Raises what went wrong since the step began."""
+        """Ends the step. Raises the errors since it began."""
         _check(_runtime().cgx_context_end_step(self._context))
 
     def reduce(self, gradients, unused=()):
-        """Averages gradients, {name: address}, in place. What goes wrong, `end_step` says. A collective of which all are `unused`
-        sends nothing."""
+        """Averages gradients, {name: address}, in place. `end_step` reports errors. A collective of which all operands
+        are `unused` sends nothing."""
         order, used = [], {self._places[name][0] for name in gradients if name not in unused}
         for name, address in gradients.items():
             collective, operand = self._places[name]
@@ -99,7 +99,7 @@ class Program:
             _runtime().cgx_rt_run(self._context.value, collective)
 
     def run(self, collective, operands):
-        """One collective, from and to the addresses of its operands. Raises what went wrong since the step began."""
+        """Runs one collective on the addresses of its operands. Raises the errors since the step began."""
         for index, (source, target) in enumerate(operands):
             _runtime().cgx_rt_operand(self._context.value, collective, index, source, target)
         _runtime().cgx_rt_run(self._context.value, collective)
@@ -119,20 +119,20 @@ class Program:
         return self._call(context.end_profile)
 
     def adapt(self, solver):
-        """Ends the profile, and goes on with a plan made of it. The plan."""
+        """Ends the profile, continues with a plan made from it, and returns the plan."""
         return self._call(context.adapt, solver)
 
     def memory(self):
-        """What codecs remember, in place: a Memory."""
+        """Returns the state of the codecs, in place: a Memory."""
         views = self._call(context.typed_state_of) if self._context else {}
         return Memory({_stable(name): typed for name, typed in views.items()})
 
     def state(self):
-        """What codecs remember: {name: bytes}, by names that hold the layer and not where it travels."""
+        """Returns the state of the codecs, {name: bytes}. Names contain the layer, not its collective."""
         return {name: bytes(view) for name, view in self._state_views().items()}
 
     def load_state(self, tensors):
-        """Writes back what `state` gave."""
+        """Writes back the result of `state`."""
         views = self._state_views()
         check_fits({name: len(view) for name, view in views.items()}, {name: len(each) for name, each in tensors.items()}, "the state")
         for name, view in views.items():
@@ -155,5 +155,5 @@ class Program:
 
 
 def _stable(name):
-    """residual[3.0 fc1.weight].result -> residual[fc1.weight].result"""
+    """Removes the collective from a name: residual[3.0 fc1.weight].result -> residual[fc1.weight].result"""
     return re.sub(r"^(\w+)\[\d+\.\d+ ", r"\1[", name)

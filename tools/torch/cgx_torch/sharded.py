@@ -21,7 +21,7 @@ from cgx_torch.sharded_comms import Comm
 from cgx_torch.sharded_line import Line
 from cgx_torch.sharded_overlap import MOST_REDUCTIONS, Overlap
 
-# What FSDP decides, or what belongs to one direction.
+# These options have no effect here: FSDP makes the decision itself, or the option belongs to one direction.
 _REFUSED = {"overlap": "torch prefetches modules",
             "group_bytes": "what travels together are the parameters of a module that fully_shard was called for",
             "scope": "FSDP gathers and reduces module by module",
@@ -29,12 +29,13 @@ _REFUSED = {"overlap": "torch prefetches modules",
             "decompose": "no program runs whose collectives could be seen",
             "algorithm": "it is of all-reduces",
             "adapt": "plans are made of a profile: begin_profile() and end_profile()"}
-# What each direction says for itself, of whatever model.
+# These options belong to a direction, for every model.
 _OF_DIRECTIONS = {"codec": 'write weights="bits=8", gradients="topk density=0.01"',
                   "error_feedback": 'it is of gradients: write gradients="bits=4 error-feedback=f32"'}
 DEFAULT_WEIGHTS, DEFAULT_GRADIENTS = "bits=8", "bits=4"
-# Of the second hop of gradients, whose all-reduce quantizes twice behind the first, 8 bits: with 4 a small model learned less. What is
-# exact in the first, or left to torch, is in the second.
+# The default of the second hop of gradients is 8 bits, because its all-reduce quantizes twice, after the first hop:
+# with 4 bits a small model learned less. Gradients that the first hop leaves uncompressed, or to torch, are so in the
+# second.
 AUTO = "auto"
 
 
@@ -112,12 +113,14 @@ def compress(model, weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replic
 
 
 def is_replicated(model):
-    """Whether the `replicate` that is made of DistributedDataParallel was called for a module, which takes hooks as that does."""
+    """Returns true if the `replicate` of DistributedDataParallel was called for a module, which accepts communication
+    hooks too."""
     return any(each.__module__ == "torch.distributed._composable.replicate" for each in type(model).__mro__)
 
 
 def gradients_of(weights, gradients, replicas, bits, options):
-    """The codecs of gradients, and of them over replicas. Raises TypeError, ValueError where what was given for both directions is wrong."""
+    """Returns the codecs of gradients, and of gradients over replicas. Raises TypeError or ValueError where the values
+    given for both directions contradict each other."""
     weights, gradients, replicas = (str(each) if isinstance(each, Codec) else each for each in (weights, gradients, replicas))
     if bits is not None:
         if gradients != DEFAULT_GRADIENTS:
@@ -134,7 +137,7 @@ def gradients_of(weights, gradients, replicas, bits, options):
     return gradients, replicas
 
 
-# What is said of the ranks of a line: a codec for each direction, and which kinds of layers have one.
+# This table gives, for the ranks of a line, the codec of each direction and the kinds of layers that have one.
 _OF_LINES = {"shards": lambda codecs: _options_of(weight=codecs["weights"], gradient=codecs["gradients"]),
              "replicas": lambda codecs: _options_of(gradient=codecs["replicas"]),
              "copies": lambda codecs: _options_of(gradient=codecs["gradients"])}
@@ -145,20 +148,22 @@ def _options_of(**codecs):
 
 
 def _second_hop_of(gradients):
-    """The codec over replicas where none is said. Whatever the first hop remembers is owed by all of what is applied."""
+    """Returns the default codec over replicas. It keeps the error feedback of the first hop, so that nothing that is
+    applied goes uncorrected."""
     if not isinstance(gradients, str) or gradients == "identity":
         return gradients
     return " ".join(["bits=8", *(word for word in gradients.split() if word.startswith("error"))])
 
 
 class Sharded:
-    """What `compress` returns for a sharded model: the ranks' connections, and what their codecs remember."""
+    """The object that `compress` returns for a sharded model: the connections between ranks, and the state of their
+    codecs."""
 
     def __init__(self, model, codecs, options, plan, name, connection, prints, never_slower=False):
         self._parts = fsdp.parts_of(model)
         if not self._parts:
             raise ValueError("the model has no parameter that fully_shard split")
-        self._left = []  # what torch sends, a sentence each
+        self._left = []  # what torch sends, one sentence each
         lines = {}
 
         def line(group, what):
@@ -202,7 +207,7 @@ class Sharded:
                 print(self.report(), end="", flush=True)
 
     def _comm_of(self, comm, codecs):
-        """Decides what of a module travels by cgx; of the rest it is said why not."""
+        """Decides which exchanges of a module cgx runs, and records why it leaves the others to torch."""
         part, kinds = comm.part, comm.part.weight_types()
         if part.shards is None:
             pass  # each rank has the weights
@@ -233,8 +238,8 @@ class Sharded:
     # ---- What users ask
 
     def report(self, format="text"):
-        """How the weights and the gradients of each layer travel, and what torch sends; with format="json" the data of it. Of HSDP
-        both hops, each with its ranks."""
+        """Returns how the weights and gradients of each layer are sent, and what torch sends; with format="json" the
+        data of it. HSDP has two hops, each with its ranks."""
         lines = [line for line in self._lines if line.compilation]
         if format != "text":
             return {"layers": [{"between": line.what, **layer, **line.choice_of(layer)} for line in lines
@@ -245,15 +250,17 @@ class Sharded:
                         *(f"{each}\n" for each in self._what_is_left()), gain.table(self._gains()), self._what_is_in_flight()])
 
     def diagnostics(self):
-        """What was said of the options. Warnings were shown when the model was compressed, on rank 0."""
+        """Returns the diagnostics about the options. Warnings were shown on rank 0 when the model was compressed."""
         return tuple(each for line in self._lines if line.compilation for each in line.compilation.diagnostics)
 
     def transport(self):
-        """What lies between the ranks that shards are split over, or else replicas, such as "shm"; None where there is one."""
+        """Returns the transport between the ranks over which shards, or else replicas, are spread, such as "shm"; None
+        where there is one rank."""
         return next((line.program.transport for line in self._lines if line.program), None)
 
     def telemetry(self):
-        """Counters of this rank: bytes in all and by layer and direction, and those that torch sent in place of cgx."""
+        """Returns the counters of this rank: bytes in total, by layer and by direction, and those that torch sent in
+        place of cgx."""
         total = {"raw_bytes": 0, "wire_bytes": 0, "torch_bytes": sum(each.torch_bytes for comm in self._comms
                                                                      for each in comm.directions()), "layers": {}}
         for line, counters in ((line, each) for line in self._lines for each in line.telemetry()):
@@ -267,16 +274,17 @@ class Sharded:
         return total
 
     def begin_profile(self):
-        """Measures from the next step on; all ranks call it between the same two steps."""
+        """Starts a profile with the next step. All ranks call it between the same two steps."""
         self._planned().begin_profile()
 
     def end_profile(self):
-        """The profile of weights and gradients, for `cgx-plan`; all ranks call it between the same two steps."""
+        """Returns the profile of weights and gradients, for `cgx-plan`. All ranks call it between the same two steps."""
         return self._planned().end_profile()
 
     def state_dict(self):
-        """What codecs of this rank remember, and where their random numbers are: a checkpoint without it is not the whole run. Each
-        rank has a key of its own, so that torch.distributed.checkpoint takes none for the copy of another."""
+        """Returns the state of this rank's codecs and the positions of their random numbers. A checkpoint without it
+        does not resume the run exactly. Each rank has a key of its own, so that torch.distributed.checkpoint does
+        not take one rank's state for a copy of another's."""
         tensors = {}
         for line in self._lines:
             for name, each in line.state().items():
@@ -287,8 +295,8 @@ class Sharded:
                               "tensors": tensors}}
 
     def load_state_dict(self, state):
-        """Goes on from a state of `state_dict`, between two steps. Raises ValueError where it is of another rank or of other
-        options."""
+        """Continues from a state of `state_dict`, between two steps. Raises ValueError where it is of another rank or
+        of other options."""
         if self._key() not in state:
             raise ValueError(f"expected the state of {self._key()}, got that of {', '.join(sorted(state)) or 'none'}: it is resumed by as "
                              "many ranks as saved it, else call load_checkpoint(folder)")
@@ -312,8 +320,9 @@ class Sharded:
             comm.reduces.unit, comm.replicas.unit = units
 
     def load_checkpoint(self, folder, key="cgx"):
-        """Goes on from a state of `state_dict` that torch.distributed.checkpoint saved in a folder under a key, by whichever number of
-        ranks. As many resume to the bit. Others owe what these owed in all; what cannot be taken over is dropped, with a warning."""
+        """Continues from a state of `state_dict` that torch.distributed.checkpoint saved in a folder under a key, from
+        any number of ranks. The same number of ranks resumes bit for bit. Otherwise the total error feedback is
+        redistributed; state that cannot be taken over is dropped, with a warning."""
         states = sharded_resume.read(folder, key, self._key())
         if self._key() in states:
             self.load_state_dict(states)
@@ -321,37 +330,39 @@ class Sharded:
             sharded_resume.reshard(states, self._comms)
 
     def rescale(self, factor):
-        """Gradients are `factor` times as large from the next step on, as of `State.rescale`."""
+        """Scales the state of the codecs because gradients are `factor` times as large from the next step on; see
+        `State.rescale`."""
         if not 0 < factor < float("inf"):
             raise ValueError(f"expected a factor of more than 0, got {factor!r}")
         for line in self._lines:
             line.rescale(factor)
 
     def has_any_of(self, parameters):
-        """Whether it has any of these parameters, which are known by their ids."""
+        """Returns true if it has any of these parameters, which are given by their ids."""
         return not parameters.isdisjoint(self._layers)
 
     def settle(self, parameters, was_skipped):
-        """Is told that an optimizer of these parameters has been stepped by a scaler, or has not because a gradient was not
-        finite."""
+        """Learns from a scaler that it has stepped an optimizer of these parameters, or has skipped the step because a
+        gradient was NaN or infinite."""
         names = {self._layers[each] for each in parameters if each in self._layers}
         for line in self._lines:
             line.settle(names, was_skipped)
 
     def close(self):
-        """Ends the connections; steps fail afterwards. Otherwise they end with the process."""
+        """Closes the connections, after which steps fail. Without a call they close with the process."""
         def close():
             for line in self._lines:
                 line.close()
         self.overlap.stop(close)
 
     def _exact(self):
-        """Which exchanges never_slower leaves exact: a row for each module, as long whatever is chosen."""
+        """Returns which exchanges never_slower leaves uncompressed: one row per module, of a length that does not
+        depend on the choice."""
         exact = {number for line in self._lines for number, each in line.exchanges.items() if each.exact}
         return torch.tensor([[each.number in exact for each in comm.directions()] for comm in self._comms], dtype=torch.uint8)
 
     def _choose(self, state):
-        """Goes on with what a saved run chose to send without codecs."""
+        """Takes over the choice of uncompressed exchanges from a saved run."""
         if "exact" in state:
             exact = {each.number for comm, row in zip(self._comms, state["exact"].tolist()) for each, is_exact in zip(comm.directions(), row)
                      if is_exact}
@@ -359,7 +370,7 @@ class Sharded:
                 line.choose(exact & line.exchanges.keys())
 
     def _planned(self):
-        """The one line that profiles and plans are of."""
+        """Returns the one line to which profiles and plans apply."""
         lines = [line for line in self._lines if line.what != "replicas" and line.exchanges]
         if len(lines) != 1:
             raise ValueError(f"expected a model that is split over the same ranks as a whole, which a plan is of, got {len(lines)} sets of "
@@ -377,7 +388,7 @@ class Sharded:
         return [row for line in self._lines for row in line.gains()]
 
     def _in_flight(self):
-        """How many reductions travel or wait at once, and the bytes of their gradients."""
+        """Returns the most reductions that can be in progress or waiting at a time, and the bytes of their gradients."""
         sizes = sorted(comm.payload() for comm in self._comms)
         most = MOST_REDUCTIONS if self.overlap.goes_on else 1
         return {"reductions": most, "bytes": sum(sizes[-most:])}

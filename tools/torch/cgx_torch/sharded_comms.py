@@ -1,4 +1,5 @@
-"""What torch's FSDP2 has gather and reduce a module: objects that it hands flat buffers, in which layers lie side by side."""
+"""Objects that torch's FSDP2 calls to gather and reduce a module. It passes them flat buffers in which layers lie side
+by side."""
 
 import abc
 
@@ -10,17 +11,18 @@ from cgx_torch.memory import rescale
 
 
 class Comm:
-    """What a module gathers and reduces with: each direction over the ranks of a `Line`, None where there is one rank."""
+    """The gathers and reductions of a module: each direction goes over the ranks of a `Line`, or is None where there is
+    one rank."""
 
     def __init__(self, part, number, shards, replicas, owner):
-        # The model, which has the comm objects, has their owner too, whether or not the user keeps it.
+        # The model holds the comm objects, and these hold their owner, so it lives even if the user does not keep it.
         self.part, self.owner, self.overlap = part, owner, owner.overlap
-        self.step = 0  # reductions so far. Both gathers of a step then draw the same random numbers, and so have the same bits
+        self.step = 0  # reductions so far; both gathers of a step then draw equal random numbers, and so have equal bits
         self.gathers, self.reduces, self.replicas = _Gathers(self, shards, 3 * number), _Reduces(self, shards, 3 * number + 1), \
             _Replicas(self, replicas, 3 * number + 2)
 
     def payload(self):
-        """The bytes of the gradients of a whole reduction."""
+        """Returns the bytes of the gradients of a whole reduction."""
         sums = self.reduces if self.reduces.layers() else self.replicas
         ranks = self.reduces.line.group.ranks if self.reduces.line else 1
         return sum(each.shard for each in sums.layers()) * ranks * sums.itemsize()
@@ -33,38 +35,38 @@ class _Direction(abc.ABC):
     def __init__(self, comm, line, number):
         self._comm, self.number = comm, number
         self._part, self.line = comm.part, line
-        self.torch_bytes = 0  # that it had torch send
+        self.torch_bytes = 0  # bytes that were left to torch
 
     @property
     def _exchange(self):
-        """None where torch sends all of it."""
+        """The exchange of this direction; None where torch sends everything."""
         return self.line.exchanges.get(self.number) if self.line else None
 
     def is_exact(self):
-        """Whether it was chosen to travel without codecs."""
+        """Returns true if this direction was chosen to be sent uncompressed."""
         return self._exchange is not None and self._exchange.exact
 
     def layers(self):
         return self._exchange.layers if self._exchange else []
 
     def itemsize(self):
-        """Bytes of an element as it travels, by cgx."""
+        """Returns the bytes of an element as cgx sends it."""
         return torch.empty(0, dtype=self._exchange.dtype).element_size() if self._exchange else 0
 
     @abc.abstractmethod
     def join(self, dtype, layers):
-        """Has cgx send these layers."""
+        """Lets cgx send these layers."""
 
     def allocate(self, size, *, dtype, device):
         return torch.empty(*size, dtype=dtype, device=device)
 
     def takes(self, dtype, group):
-        """Whether a buffer is one of layers, for the ranks of this line."""
+        """Returns true if a buffer consists of layers and is for the ranks of this line."""
         return (self._exchange is not None and module.takes(dtype) and
                 (group is self.line.group.group or dist.get_process_group_ranks(group) == self.line.group.members))
 
     def _retype(self, dtype):
-        """Elements have another type than when codecs were chosen, such as after `model.to`."""
+        """Reopens the program if elements have another type than when codecs were chosen, as after `model.to`."""
         if self._exchange.dtype != dtype:
             self._exchange.dtype = dtype
             self.line.reopen()
@@ -93,37 +95,38 @@ class _Gathers(_Direction):
                           f"gathering the weights of {self._part.name} ({', '.join(each.name for each in layers)})")
             torch.cat(gathered, dim=1, out=output_tensor.view(ranks, -1))
 
-        # A Work also where torch asks for none: it waits for it where it needs the weights, which it may gather ahead.
+        # The gather is a Work even where torch requests a synchronous one: torch waits for it where it needs the
+        # weights, and may gather ahead.
         return self._comm.overlap.gather(gather)
 
 
 class _Sums(_Direction):
-    """Sums of gradients, of which a step has those of some layers, in an order of its own."""
+    """Sums of gradients. A step has the gradients of some of the layers, in an order of its own."""
     collective, doing = None, None
 
     def __init__(self, comm, line, number):
         super().__init__(comm, line, number)
-        self.unit = 1.0  # what sums are multiplied with after they were added: what error feedback owes is in it
+        self.unit = 1.0  # the factor applied to sums after the addition; error feedback is in this unit
         self._expected = None
 
     @property
     @abc.abstractmethod
     def direction(self):
-        """Which sums these are, as `sharded_program` calls them."""
+        """Returns the name of these sums in `sharded_program`."""
 
     def join(self, dtype, layers):
-        # Of several layers ranks can have different ones.
+        # If there are several layers, ranks can have gradients of different ones.
         counts = f"{self._part.name}: which gradients there are" if len(layers) > 1 else None
         exact = self._exchange.exact if self._exchange else False
         self.line.exchanges[self.number] = sharded_program.Exchange(self.number, self.direction, self.collective, layers, dtype, counts,
                                                                      exact)
 
     def expects(self, layers):
-        """Is told which gradients the next buffer has, in their order."""
+        """Sets which gradients the next buffer has, in their order."""
         self._expected = layers
 
     def _sum(self, input_tensor, output, op, step):
-        """Of the gradients that are expected; torch divides or multiplies as its operation says. What is put in may be changed."""
+        """Sums the expected gradients. Torch's operation says where to divide or multiply. The input may be changed."""
         layers, self._expected = self._expected, None
         if layers is None or sum(each.shard for each in layers) != output.numel():
             raise RuntimeFailure(f"{self._part.name}: expected gradients of {output.numel()} elements for each rank, got those of "
@@ -158,7 +161,7 @@ class _Sums(_Direction):
                 operands.append((rows[:, places[each.place]].contiguous(), output[places[each.place]]))
             else:
                 operands.append((rows.new_zeros(len(rows) * each.shard), rows.new_empty(each.shard)))
-        # What codecs owe of a layer without a gradient stays owed.
+        # A layer without a gradient keeps its error feedback.
         unused = {each.name for each in exchange.layers if each.place not in places}
         owed = line.memory().copy(unused) if unused else None
         present = self._present(places, len(rows)) if exchange.counts else None
@@ -172,8 +175,8 @@ class _Sums(_Direction):
                                  f"{', '.join(each.name for each in layers)}: set_reduce_scatter_unused_params(True) has torch fill in zeros")
 
     def _present(self, places, rows):
-        """A number for each row that says which layers have gradients, exact in f32 however many ranks add theirs, and where its sum
-        comes to."""
+        """Returns a number for each row that says which layers have gradients, exact in f32 however many ranks add
+        theirs, and the buffer for its sum."""
         number = float(hash(tuple(sorted(places))) % ((1 << 23) // self.line.group.ranks))
         device = self._part.layers[0].parameter.device
         return torch.full((rows,), number, device=device), torch.empty(1, device=device)
@@ -187,7 +190,8 @@ class _Sums(_Direction):
 
 
 class _Reduces(_Sums):
-    """Torch's ReduceScatter of a module; what FSDP calls that has another collective behind it, or in its place, tells it."""
+    """Torch's ReduceScatter of a module. A function of FSDP that runs another collective after it, or in its place,
+    reports that to this object."""
     direction, collective, doing = "gradients", "reduce_scatter", "reducing"
 
     def __init__(self, comm, line, number):
@@ -195,8 +199,9 @@ class _Reduces(_Sums):
         self._step = 0
 
     def cgx_reduce(self, asked, reduce, can_wait):
-        """All of what torch does to reduce the gradients of some parameters: `reduce`, which was `asked` with these arguments. Returns
-        what it does; None where it `can_wait`, is started, and done as the backward pass ends."""
+        """Runs `reduce`, torch's whole reduction of some parameters' gradients, which was called with the arguments
+        `asked`. Returns its result. Where it `can_wait`, it is started instead, finished as the backward pass ends,
+        and the result is None."""
         layers, step = self._part.layers_of(asked["fsdp_params"]), self._comm.step
         if self.line:
             self._comm.step += 1
@@ -213,15 +218,16 @@ class _Reduces(_Sums):
         return body()
 
     def _can_wait(self, asked):
-        """Whether gradients may be there as late as the backward pass ends: nothing looks at them earlier, and all that travels
-        does so by cgx, as torch's collectives are in one order on all ranks only if one thread starts them."""
+        """Returns true if the gradients may arrive as late as the end of the backward pass: nothing looks at them
+        earlier, and cgx sends all of them. Torch's own collectives have one order on all ranks only if one thread
+        starts them."""
         dtype, group, replicas = asked["reduce_dtype"], asked["reduce_scatter_group"], asked["all_reduce_group"]
         return (asked["all_reduce_hook"] is None and not any(fsdp.watches_gradient(each) for each in asked["fsdp_params"]) and
                 (self.line is None or self.takes(dtype, group)) and
                 (replicas is None or (asked["all_reduce_grads"] and self._comm.replicas.takes(dtype, replicas))))
 
     def cgx_all_reduces(self, tensor, op, group):
-        """Sums gradients over replicas, in place; whether it did."""
+        """Sums gradients over replicas, in place. Returns false if it left them to torch."""
         return self._comm.replicas.all_reduce(tensor, op, group)
 
     def __call__(self, output_tensor, input_tensor, group, op, async_op=False):
@@ -254,7 +260,7 @@ class _Replicas(_Sums):
 
 
 def _factors_of(op, ranks):
-    """What to multiply with before adding, and after."""
+    """Returns the factors to multiply with before the addition, and after it."""
     kind = getattr(op, "op", op)
     if kind == dist.ReduceOp.PREMUL_SUM:
         return float(op.__getstate__()[1]), 1.0

@@ -14,8 +14,8 @@ from cgx_torch.program import Program
 
 
 class Line:
-    """Ranks that shards are split over, or replicas of them, and the one context between them. All modules that are split over them
-    use it, in the order in which torch gathers and reduces, which is the same on all ranks."""
+    """The ranks over which shards or replicas are spread, and the one context between them. All modules that are split
+    over these ranks use it, in the order in which torch gathers and reduces, which is equal on all ranks."""
 
     def __init__(self, group, what, options, plan, connection, never_slower):
         """Args:
@@ -25,7 +25,7 @@ class Line:
         """
         self._never_slower, self.choice = never_slower, None
         self.group, self.what, self._options, self._plan, self._connection = group, what, options, plan, connection
-        self.exchanges = {}  # by number
+        self.exchanges = {}  # {number: Exchange}
         self.program = self.compilation = None
         self.asked = None  # the compilation by the user's options alone
         self._past, self._failure, self._stream = [], None, None
@@ -33,7 +33,7 @@ class Line:
         self._lock = threading.RLock()
 
     def open(self):
-        """Has it decided what is compressed, and meets the other ranks."""
+        """Lets the compiler decide what is compressed, and connects to the other ranks."""
         if not self.exchanges:
             return
         device = next(iter(self.exchanges.values())).layers[0].parameter.device
@@ -54,7 +54,7 @@ class Line:
             self.compilation = layers.decide(self.group.ranks, collectives, dict(self._options, plan=path))
 
     def choose(self, exact):
-        """Has the exchanges of these numbers travel without codecs, and no other one: as a run chose that goes on."""
+        """Leaves the exchanges with these numbers uncompressed, and no others, as the run that is resumed had chosen."""
         if {number for number, each in self.exchanges.items() if each.exact} == exact:
             return
         for number, each in self.exchanges.items():
@@ -64,13 +64,14 @@ class Line:
         self.reopen()
 
     def choice_of(self, layer):
-        """What the report of the compiler cannot know of a layer that was chosen to travel exact."""
+        """Returns the entries that the compiler's report cannot have, for a layer that was chosen to be sent
+        uncompressed."""
         each = self.exchanges[layer["collective"]]
         would = each.exact and layer["layer"] != each.counts
         return {"kind": each.kind, "exact_reason": "would be slower"} if would else {}
 
     def gains(self):
-        """A `gain.Row` for each direction that was measured."""
+        """Returns a `gain.Row` for each direction that was measured."""
         counters = self.telemetry() if self.choice else []
         directions = {}
         for number, each in self.exchanges.items():
@@ -80,7 +81,7 @@ class Line:
         return [row for row in rows if row]
 
     def reopen(self):
-        """Goes on with other exchanges; what codecs remember goes along."""
+        """Continues with other exchanges. The state of the codecs is kept."""
         with self._lock:
             kept = self.memory().copy()
             self._past.append(self.program.telemetry())
@@ -90,7 +91,7 @@ class Line:
                 self.memory().restore(kept)
 
     def run(self, exchange, step, operands, what):
-        """One exchange, from and to tensors. Raises RuntimeFailure that says of what."""
+        """Runs one exchange on tensors. Raises RuntimeFailure that names the exchange."""
         with self._lock:
             if self._failure:
                 raise self._failure
@@ -112,7 +113,8 @@ class Line:
             return self.program.end_profile()
 
     def _who(self):
-        """What a failure, which counts ranks from 0 in their group, has to say of these where the job has more."""
+        """Returns the text for a failure that maps ranks of the group, counted from 0, to ranks of the job, where the
+        two differ."""
         members = self.group.members
         if members == list(range(dist.get_world_size())):
             return ""
@@ -123,7 +125,8 @@ class Line:
 
     @contextlib.contextmanager
     def _ordered(self):
-        """On a GPU: behind what the current stream has to do, and ahead of what it gets to do."""
+        """Orders the exchange on a GPU after the work that the current stream has, and before the work that it gets
+        next."""
         if self._stream is None:
             yield
             return
@@ -136,7 +139,7 @@ class Line:
         return self.program.memory()
 
     def remember(self):
-        """Keeps what codecs remember before a step that a scaler judges."""
+        """Saves the state of the codecs before a step that a scaler judges."""
         if self._is_settled and loss_scale.is_in_use():
             self._window, self._is_settled = self.memory().copy(), False
 
@@ -166,7 +169,7 @@ class Line:
             self._window, self._is_settled = None, True
 
     def restore(self, tensors, names):
-        """Has these layers remember what tensors say, and nothing where these say nothing."""
+        """Sets the codec state of these layers to the tensors, and to zero where there is no tensor."""
         with self._lock:
             self.memory().restore(tensors, names)
             self._window, self._is_settled = None, True

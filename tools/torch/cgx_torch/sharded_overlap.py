@@ -1,4 +1,4 @@
-"""Exchanges of a sharded model beside what the training thread computes."""
+"""Runs exchanges of a sharded model while the training thread computes."""
 
 import collections
 import threading
@@ -7,7 +7,7 @@ import torch
 import torch.distributed as dist
 from cgx_torch.thread import Thread
 
-MOST_REDUCTIONS = 2  # in flight: one travels, the gradients of the other wait for it
+MOST_REDUCTIONS = 2  # at a time: one is sent, the gradients of the other wait for it
 
 
 class Overlap:
@@ -21,15 +21,16 @@ class Overlap:
     def __init__(self, device):
         self._thread = Thread() if device.type == "cpu" else None
         self._reductions = collections.deque()
-        self._started = collections.deque()  # and not begun
-        self._changed, self._runs = threading.Condition(), False  # whether one runs, and who waits for its end
+        self._started = collections.deque()  # started, but not yet run
+        # Notifies of the end of the exchange that runs, if one does.
+        self._changed, self._runs = threading.Condition(), False
 
     def gather(self, body):
-        """Starts it. The Work that torch waits for; None where there is nothing to wait for."""
+        """Starts a gather. Returns the Work that torch waits for, or None where there is nothing to wait for."""
         if self._thread is None:
             body()
             return None
-        inferring = torch.is_inference_mode_enabled()  # of this thread
+        inferring = torch.is_inference_mode_enabled()  # the mode of this thread
 
         def gather():
             with torch.inference_mode(inferring), torch.no_grad():
@@ -37,7 +38,8 @@ class Overlap:
         return self._start(gather, is_gather=True)
 
     def reduce(self, body):
-        """Starts it in a backward pass, whose end waits for it. Whether it did: elsewhere nobody would wait."""
+        """Starts a reduction in a backward pass, whose end waits for it. Returns false elsewhere, where nothing would
+        wait."""
         if self._thread is None or torch._C._current_graph_task_id() < 0:
             return False
         while len(self._reductions) >= MOST_REDUCTIONS:
@@ -48,7 +50,7 @@ class Overlap:
         return True
 
     def settle(self):
-        """Waits for all that was started. What of it failed is raised by what comes next."""
+        """Waits for all exchanges that were started. An error in one is raised by the next."""
         while self._started:
             self._run_next()
         with self._changed:
@@ -56,11 +58,11 @@ class Overlap:
 
     @property
     def goes_on(self):
-        """Whether exchanges go on behind the calls that start them."""
+        """Returns true if exchanges continue after the calls that start them."""
         return self._thread is not None
 
     def stop(self, last):
-        """Runs `last` behind all that was started. What comes later, the thread that starts it runs."""
+        """Runs `last` after all exchanges that were started. From then on a caller runs its exchanges itself."""
         if self._thread:
             self._thread.stop(last)
             self._thread = None
@@ -74,7 +76,8 @@ class Overlap:
         return started
 
     def _run_next(self, also_reductions=True, unless=None):
-        """Runs the next one once no other runs, `unless` the end of that brought what is waited for. Whether it did."""
+        """Runs the next exchange once no other runs, `unless` the end of that one completed what the caller waits for.
+        Returns true if it ran one."""
         with self._changed:
             self._changed.wait_for(lambda: not self._runs or (unless and unless.is_completed()))
             if (unless and unless.is_completed()) or not self._started or not (also_reductions or self._started[0].is_gather):
@@ -88,7 +91,7 @@ class Overlap:
 
 
 class _Started(dist.Work):
-    """What torch waits for, which it does only where that is a Work."""
+    """An exchange that was started. It is a Work because torch waits for nothing else."""
 
     def __init__(self, body, is_gather, run_next):
         super().__init__()
@@ -105,8 +108,8 @@ class _Started(dist.Work):
         self._done.set()
 
     def ended(self):
-        """Returns once it was run, with what was started before it. Where weights are needed, in a forward pass that is done again for
-        one, modes of torch are at work that are not for gradients: these are left to the thread."""
+        """Returns once it has run, with the exchanges before it. A gather in a recomputed forward pass needs weights
+        while torch has modes set that reductions must not see, so reductions are left to the thread."""
         while not self._done.is_set():
             if not self._run_next(also_reductions=not self.is_gather, unless=self):
                 self._done.wait()
@@ -122,8 +125,8 @@ class _Started(dist.Work):
 
 
 class _End:
-    """What the end of a backward pass does for a reduction: it waits. A pass that fails drops it uncalled, and has waited, too: no
-    gradient comes when the user believes that all are there, or has dropped them."""
+    """A callback at the end of a backward pass that waits for a reduction. A pass that fails drops it uncalled, and it
+    has waited then too: no gradient arrives after the user believes that all have, or has dropped them."""
 
     def __init__(self, started):
         self._started = started

@@ -1,4 +1,4 @@
-"""What is asked about a sharded model: all-gathers of weights, and reduce-scatters and all-reduces of gradients."""
+"""Asks the compiler about a sharded model: all-gathers of weights, and reduce-scatters and all-reduces of gradients."""
 
 import dataclasses
 
@@ -24,11 +24,11 @@ class Exchange:
 
     @property
     def kind(self):
-        """What its layers are, as users call it."""
+        """Returns the kind of its layers, in the words of the user."""
         return "weight" if self.direction == "weights" else "gradient"
 
 
-# By how much the inputs of a collective are larger than shards on `n` ranks, and what it is beside its operands.
+# These tables give the size of a collective's input relative to a shard on `n` ranks, and its attributes.
 _SIZES = {"all_gather": lambda n: 1, "reduce_scatter": lambda n: n, "all_reduce": lambda n: 1}
 _DETAILS = {"all_gather": {"dim": 0}, "reduce_scatter": {"dim": 0, "reduction": "sum"}, "all_reduce": {"reduction": "sum"}}
 
@@ -41,7 +41,7 @@ def collectives_of(exchanges, ranks):
 
 
 def _collective(exchange, times):
-    # What is of another kind has no codec.
+    # An operand of kind "other" has no codec.
     kind = "other" if exchange.exact else exchange.kind
     operands = [layers.operand(layer.name, kind, element_type(layer.name, exchange.dtype), [layer.shard * times],
                                (exchange.number, layer.place), layer.shape) for layer in exchange.layers]

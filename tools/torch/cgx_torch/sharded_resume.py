@@ -1,4 +1,4 @@
-"""What codecs of a sharded model remembered, for another number of ranks than saved it.
+"""Converts the codec state of a sharded model that another number of ranks saved.
 
 Error feedback of a reduce-scatter owes, on each rank, something of each element of the whole layer; what matters is the sum over
 ranks. Of that each rank takes over what is of its own shard.
@@ -13,9 +13,9 @@ from cgx_core.warned import warn
 
 
 def read(folder, key, own):
-    """The states that torch.distributed.checkpoint saved under a key: that of `own` ("rank 0 of 4") alone where it is there, else
-    those of all ranks. Raises ValueError where there is none."""
-    import torch.distributed.checkpoint as checkpoint  # as of torch 2.0
+    """Returns the states that torch.distributed.checkpoint saved under a key: only that of `own` ("rank 0 of 4") if it
+    is there, otherwise those of all ranks. Raises ValueError where there is none."""
+    import torch.distributed.checkpoint as checkpoint  # exists as of torch 2.0
     saved = checkpoint.FileSystemReader(folder).read_metadata().state_dict_metadata
     places = {name: re.fullmatch(rf"{re.escape(key)}\.(rank \d+ of \d+)\.(.*)", name) for name in saved}
     places = {name: (found[1], found[2]) for name, found in places.items() if found}
@@ -36,7 +36,8 @@ def read(folder, key, own):
 
 
 def reshard(states, comms):
-    """Has modules owe what those of other ranks did. What cannot be taken over is dropped, and said."""
+    """Redistributes the error feedback of other ranks to these modules. State that cannot be taken over is dropped,
+    with a warning."""
     some = next(iter(states.values()))
     if len(some["steps"]) != len(comms):
         raise ValueError(f"expected the state of {len(comms)} modules, got that of {len(some['steps'])}")
@@ -63,7 +64,8 @@ def reshard(states, comms):
 
 
 def _sum(states, name, module, like, layer):
-    """What all ranks owe of a whole layer, in what the optimizer would see; None where it cannot be told."""
+    """Returns the error feedback of all ranks for a whole layer, in the unit that the optimizer sees, or None where it
+    is not known."""
     if not like.dtype.is_floating_point or getattr(layer.parameter.fsdp_placement, "dim", None) != 0:
         return None
     elements, total = math.prod(layer.shape), None
@@ -71,7 +73,7 @@ def _sum(states, name, module, like, layer):
         mine = state["tensors"].get(name)
         if mine is None or len(mine) % like.element_size() or len(mine) // like.element_size() < elements:
             return None
-        if state["units"][module][1] != 1.0:  # replicas, of which each owes something else
+        if state["units"][module][1] != 1.0:  # with replicas, each has a residual of its own
             return None
         mine = mine.view(like.dtype)[:elements].float() * state["units"][module][0]
         total = mine if total is None else total + mine

@@ -1,11 +1,11 @@
-"""A thread that alone uses the runtime, which the training thread leaves work with."""
+"""A thread that is the only one to use the runtime; the training thread hands it work."""
 
 import queue
 import threading
 
 
 class Thread:
-    """Runs what is left with it, in that order."""
+    """Runs the work that it is given, in that order."""
 
     def __init__(self):
         self._queue = queue.SimpleQueue()
@@ -16,7 +16,7 @@ class Thread:
         self._queue.put(body)
 
     def call(self, body):
-        """Runs `body` behind what was submitted; returns or raises what it does."""
+        """Runs `body` after the work that was submitted. Returns or raises what it does."""
         done, answer = threading.Event(), {}
 
         def run():
@@ -42,4 +42,4 @@ class Thread:
     def _serve(self):
         while (body := self._queue.get()) is not None:
             body()
-            body = None  # tensors of it are not kept until the next one
+            body = None  # frees the tensors before the next body arrives

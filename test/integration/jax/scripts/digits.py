@@ -1,4 +1,4 @@
-"""Samples that scripts train on, and the devices that they use; nothing of cgx."""
+"""The samples and devices of the scripts, without cgx."""
 
 import os
 
@@ -15,7 +15,7 @@ mesh = Mesh(np.array(jax.devices()), ("data",))
 
 
 def samples():
-    """Points of ten clouds: [1024, 64] floats, and which cloud each belongs to."""
+    """Returns points of ten clouds, [1024, 64] floats, and the number of each one's cloud."""
     random = np.random.default_rng(0)
     label = random.integers(0, 10, 1024)
     centres = random.normal(size=(10, 64))
@@ -23,7 +23,7 @@ def samples():
 
 
 def place(tree, spec=P()):
-    """A tree on all devices, of all processes."""
+    """Puts a tree on all devices of all processes."""
     def one(leaf):
         leaf = np.asarray(leaf)
         return jax.make_array_from_callback(leaf.shape, NamedSharding(mesh, spec), lambda index: leaf[index])
@@ -31,7 +31,7 @@ def place(tree, spec=P()):
 
 
 def batches():
-    """(points, labels), split over the devices."""
+    """Returns (points, labels), split over the devices."""
     points, label = samples()
     for step in range(STEPS):
         rows = np.arange(step * 64, step * 64 + 64) % len(label)

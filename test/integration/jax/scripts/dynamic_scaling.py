@@ -1,5 +1,5 @@
-"""bf16 with a loss scale that follows what overflows: a step whose gradients are not finite is skipped by lax.cond, and two of
-the batches overflow. The step is jit with shardings alone."""
+"""bf16 with a dynamic loss scale: lax.cond skips a step whose gradients are not finite, and two of the batches
+overflow. The step is jit with shardings alone."""
 
 import functools
 

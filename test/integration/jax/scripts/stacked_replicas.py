@@ -19,7 +19,7 @@ def loss_fn(params, points, labels):
 
 
 def replicated(local):
-    """What jax.pmap did."""
+    """Does the work of jax.pmap."""
     def of_one(*stacked):
         results = local(*jax.tree.map(lambda leaf: leaf[0], stacked))
         return jax.tree.map(lambda leaf: leaf[None], results)

@@ -1,4 +1,4 @@
-"""Accumulates gradients over micro-batches in a scan, and reduces once behind the loop."""
+"""Accumulates gradients over micro-batches in a scan, and reduces once after the loop."""
 
 import jax
 from jax import lax

@@ -10,7 +10,7 @@ from jax.sharding import PartitionSpec as P
 import models
 
 RANKS = 4
-WIDTH = 1024  # so that the statistics are large enough to be taken for a gradient
+WIDTH = 1024  # so that the statistics are large enough to be mistaken for a gradient
 
 
 def make(devices):

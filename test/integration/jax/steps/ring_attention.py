@@ -14,7 +14,7 @@ WIDTH = 64
 
 
 def attend(query, key, value):
-    """Softmax attention to the keys of all ranks, one rank's at a time."""
+    """Returns softmax attention to the keys of all ranks, one rank's at a time."""
     def turn(carry, _):
         total, biggest, weight, key, value = carry
         scores = jnp.einsum("btd,bsd->bts", query, key) * WIDTH ** -0.5

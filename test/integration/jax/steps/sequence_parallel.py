@@ -49,7 +49,7 @@ def make(devices):
             return optax.softmax_cross_entropy_with_integer_labels(logits, own_positions(batch["y"])).mean() / 2
 
         loss, grads = jax.value_and_grad(loss_fn)(state["params"])
-        for name in ("embed", "norm"):  # of which each rank has seen its own positions
+        for name in ("embed", "norm"):  # each rank has seen its own positions only
             grads[name] = lax.psum(grads[name], "model")
         loss, grads = lax.pmean((lax.psum(loss, "model"), grads), "data")
         return {"params": models.sgd(state["params"], grads)}, {"loss": loss}

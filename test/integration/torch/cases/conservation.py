@@ -1,4 +1,5 @@
-"""What codecs applied and what they still owe is what was handed in, over a history of steps. The parameters stay as they are.
+"""The updates that were applied and the residuals of codecs add up to the gradients, over a history of steps. The
+parameters stay unchanged.
 
     python conservation.py HISTORY OPTIONS
 
@@ -28,7 +29,7 @@ class Model(torch.nn.Module):
 
 
 class Books:
-    """Of one model: what was handed in, applied and owed, as sums over ranks and elements."""
+    """The totals of one model: contributed, applied and owed, as sums over ranks and elements."""
 
     def __init__(self, options, **ddp):
         self.model = DistributedDataParallel(Model(), bucket_cap_mb=0.1, **ddp)
@@ -38,12 +39,12 @@ class Books:
         self.handed, self.applied = ({name: 0.0 for name, _ in self.alone.named_parameters()} for _ in range(2))
 
     def loss(self, model, step, *branch):
-        """Gradients point the same way from step to step: what is lost adds up."""
+        """Returns a loss whose gradients point in one direction in all steps, so that losses of a codec add up."""
         x = torch.randn(32, 64, generator=torch.Generator().manual_seed(1000 + 10 * (step % 3) + dist.get_rank()))
         return (model(x, *branch) - 1).square().mean()
 
     def hand_in(self, step, *branch):
-        """What this rank's gradients are."""
+        """Records this rank's gradients."""
         self.alone.zero_grad()
         self.loss(self.alone, step, *branch).backward()
         for name, each in self.alone.named_parameters():
@@ -51,7 +52,7 @@ class Books:
                 self.handed[name] += each.grad.double().sum().item()
 
     def apply(self):
-        """What the optimizer would see."""
+        """Records the gradients that the optimizer would see."""
         for name, each in self.model.module.named_parameters():
             if each.grad is not None:
                 self.applied[name] += each.grad.double().sum().item()
@@ -60,12 +61,12 @@ class Books:
         tensors = self.state.state_dict()["tensors"]
         found = {}
         for name in self.handed:
-            # The residual of what was sent back is of means.
+            # The residual of a returned chunk is in units of the mean.
             owed = sum(each.view(torch.float32).double().sum().item() * (dist.get_world_size() if tensor.endswith("result") else 1)
                        for tensor, each in tensors.items() if tensor.startswith(f"residual[{name}]"))
             if any(tensor.startswith(f"residual[{name}]") for tensor in tensors):
                 sums = torch.tensor([self.handed[name], owed / scale, self.applied[name]], dtype=torch.float64)
-                dist.all_reduce(sums)  # applied is a mean on each rank, so that this is a sum over all
+                dist.all_reduce(sums)  # each rank applied the mean, so this is a sum over all
                 found[name] = abs((sums[0] - sums[1] - sums[2]).item()) / abs(sums[0].item())
         return found
 
@@ -96,7 +97,8 @@ def branch_that_one_rank_takes(books):
 
 
 def scaled(books, bad=()):
-    """Under a GradScaler, whose scale is changed by hand once, grows by itself, and falls where a gradient is not finite."""
+    """Runs under a GradScaler whose scale is changed by hand once, grows by itself, and falls where a gradient is not
+    finite."""
     scaler, optimizer = torch.amp.GradScaler("cpu", init_scale=1024.0, growth_interval=4), torch.optim.SGD(books.model.parameters(), lr=0.0)
     for step in range(STEPS):
         optimizer.zero_grad()
@@ -121,7 +123,7 @@ def undone(books):
     for step in range(STEPS):
         books.model.zero_grad()
         books.loss(books.model, step).backward()
-        if step % 4 == 1:  # an exception of the user's own, say
+        if step % 4 == 1:  # an exception of the user's own, for example
             books.state.undo()
             continue
         books.hand_in(step)
@@ -129,14 +131,14 @@ def undone(books):
 
 
 def joined(books):
-    """A rank that has ended hands in nothing."""
+    """Runs ranks that end at different times; a rank that has ended contributes nothing."""
     with books.model.join():
         for step in range(STEPS - 4 * (dist.get_rank() == 0)):
             books.model.zero_grad()
             books.loss(books.model, step).backward()
             books.hand_in(step)
             books.apply()
-    # At the end it takes the parameters of the others, and with them what was applied.
+    # At the end it takes the parameters of the others, and with them the updates that were applied.
     applied = torch.tensor(list(books.applied.values()), dtype=torch.float64)
     dist.broadcast(applied, 1)
     books.applied = dict(zip(books.applied, applied.tolist()))

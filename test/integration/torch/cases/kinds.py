@@ -1,4 +1,4 @@
-"""Kinds of models and hooks beside those of other cases. Prints a line of JSON on rank 0."""
+"""Tests kinds of models and hooks that other cases lack. Prints a line of JSON on rank 0."""
 
 import copy
 import io
@@ -42,7 +42,7 @@ def difference(ours, theirs):
 
 
 def warned(body):
-    """(what body returns, [(text, line that it is said of)])."""
+    """Returns (the result of body, [(text, line that the warning names)])."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         result = body()

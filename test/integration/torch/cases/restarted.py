@@ -1,4 +1,4 @@
-"""A rank of a job of torchrun that fails in its first life and trains through in the next.
+"""A rank of a torchrun job that fails in its first life and trains to the end in the next.
 
     python restarted.py HOW
 
@@ -16,8 +16,8 @@ from torch.nn.parallel import DistributedDataParallel
 how, life = sys.argv[1], int(os.environ["TORCHELASTIC_RESTART_COUNT"])
 torch.set_num_threads(1)
 rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-store = next(dist.rendezvous("env://", rank, ranks))[0]  # outlives this process
-# Gloo, too, takes what an earlier life left for that of this one, so it has a place for each life. cgx has none.
+store = next(dist.rendezvous("env://", rank, ranks))[0]  # it outlives this process
+# Gloo mistakes entries of an earlier life for those of this one, so it gets a prefix for each life. cgx needs none.
 dist.init_process_group("gloo", store=dist.PrefixStore(f"life {life}", store), rank=rank, world_size=ranks)
 dist.distributed_c10d._get_default_store = lambda: store
 torch.manual_seed(0)

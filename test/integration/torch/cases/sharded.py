@@ -92,7 +92,7 @@ class Gpt(nn.Module):
 
 
 class Branches(nn.Module):
-    """All branches are of one module, of which each step uses some; their sizes are those of each other."""
+    """A module whose branches have equal sizes; each step uses some of them."""
 
     def __init__(self):
         super().__init__()
@@ -156,7 +156,7 @@ def make(job):
             if isinstance(each, FSDPModule):
                 each.set_force_sum_reduction_for_comms(True)
     state = None if job["cgx"] is None else cgx_torch.compress(model, **job["cgx"])
-    if job.get("grad_types") or job.get("step_types"):  # which Adam does not take
+    if job.get("grad_types") or job.get("step_types"):  # Adam does not take these types
         return model, state, torch.optim.SGD(model.parameters(), lr=0.1)
     return model, state, torch.optim.AdamW(model.parameters(), lr=job.get("rate", 3e-3))
 
@@ -171,11 +171,11 @@ def resumed(job, model, state, optimizer, folder):
     if state is not None:
         state.close()
     model, state, optimizer = make(job)
-    for each in model.parameters():  # so that the optimizer has what is to be loaded
+    for each in model.parameters():  # so that the optimizer has tensors to load into
         each.grad = torch.zeros_like(each)
     optimizer.step()
     optimizer.zero_grad()
-    # What is kept depends on what was chosen, so that there is nothing yet to load all of it into.
+    # The saved tensors depend on the choice, so there is not yet a place to load all of them into.
     chooses = "measures" in job
     saved = everything(job, model, optimizer, None if chooses else state)
     checkpoint.load(saved, checkpoint_id=folder)
@@ -202,7 +202,7 @@ def be_late(seconds):
 
 
 def pretend(measures):
-    """Has this rank measure what it is told."""
+    """Lets this rank measure the given times."""
     def time_of(self, number):
         way = json.loads(list(self._ways)[number // len(gain.LENGTHS)])
         exact = way["codec"]["family"] == "identity"
@@ -234,7 +234,7 @@ def train(job):
             model.embed.weight.requires_grad_(True)
         if step == job.get("overflows"):
             optimizer.zero_grad()
-            # Of one layer only: what the others owe changes.
+            # Only one layer is affected; the residuals of the others change.
             spoils = model.embed.register_forward_hook(lambda _, __, output: output.register_hook(lambda each: each * float("inf")) and None)
             scaler.scale(model(torch.zeros(1, LENGTH, dtype=torch.long), step).square().mean()).backward()
             spoils.remove()
@@ -265,7 +265,7 @@ def train(job):
         dist.all_reduce(mean)
         losses.append(mean.item() / dist.get_world_size())
     with torch.no_grad():
-        # What the ranks compute with, as it was gathered.
+        # The test compares the weights that ranks compute with, after the gather.
         for each in model.modules():
             if isinstance(each, FSDPModule):
                 each.unshard()
@@ -278,7 +278,7 @@ def train(job):
     print(json.dumps({"profile": profile if rank == 0 else None, "losses": losses, "bits": hashlib.sha256(b"".join(each.tobytes() for each in values)).hexdigest(),
                       "gathered": gathered, "values": [float(abs(each).sum()) for each in values],
                       "names": [name for name, _ in model.named_parameters()], "compilers": compilers(),
-                      # Pipes are read one after the other, and have little room.
+                      # Pipes are read one after the other, and hold little.
                       **({"layers": state.report("json"), "telemetry": state.telemetry()} if state and rank == 0 else {}),
                       "owed": state and any("residual" in name for each in state.state_dict().values() if isinstance(each, dict)
                                             for name in each.get("tensors", ()))}), flush=True)

@@ -1,4 +1,5 @@
-"""What was applied to a model that FSDP2 splits, and what codecs still owe, is what was handed in. The parameters stay as they are.
+"""The updates that were applied to a model that FSDP2 splits and the residuals of codecs add up to the gradients. The
+parameters stay unchanged.
 
     python sharded_conservation.py REPLICAS OPTIONS [TO [FROM]]
 
@@ -30,13 +31,15 @@ class Model(torch.nn.Module):
 
 
 def loss(model, step):
-    """Gradients point the same way from step to step: what is lost adds up. Of some steps one layer has none."""
+    """Returns a loss whose gradients point in one direction in all steps, so that losses of a codec add up. In some
+    steps one layer has none."""
     x = torch.randn(32, 64, generator=torch.Generator().manual_seed(1000 + 10 * (step % 3) + dist.get_rank()))
     return (model(x, step % 4 != 2) - 1).square().mean()
 
 
 def owed(state, name, replicas):
-    """What this rank owes of a layer, in what the optimizer would see. Sums of the first hop are divided by the second."""
+    """Returns this rank's residual of a layer, in the unit that the optimizer sees: sums of the first hop are divided
+    by the second."""
     mine, = state.state_dict().values()
     (of_shards, of_replicas), = mine["units"].tolist()
     total = 0.0

@@ -27,14 +27,15 @@ import cgx_torch
 from cgx_torch.sharded_line import Line
 from cgx_torch.sharded_overlap import Overlap
 
-PATIENCE = 30  # seconds until something that was to come does not
+PATIENCE = 30  # seconds to wait for an event before the test fails
 
 
 class Blocks(nn.Module):
     def __init__(self):
         super().__init__()
         self.blocks = nn.ModuleList([nn.Linear(64, 64) for _ in range(4)])
-        self.reached = [threading.Event() for _ in range(8)]  # forward passes of blocks, and then their backward passes
+        # Forward passes of the blocks, followed by their backward passes.
+        self.reached = [threading.Event() for _ in range(8)]
         self.breaks_at = None
 
     def forward(self, x):
@@ -69,7 +70,7 @@ def inputs():
 
 
 def around_exchanges(before):
-    """Has `before(what)` called on whichever thread does an exchange, before it does."""
+    """Calls `before(what)` before each exchange, on the thread that runs it."""
     run = Line.run
 
     def run_behind(self, exchange, step, operands, what):
@@ -82,13 +83,13 @@ def waits():
     model, _ = make(prefetches=True)
     training, awaited = threading.current_thread(), {}
     begun = {0: threading.Event(), 2: threading.Event()}
-    # The training thread waits for nothing before the exchange has begun, which it would run itself.
+    # The training thread must not wait before the exchange has begun, because it would run the exchange itself.
     model.blocks[0].register_forward_hook(lambda *_: begun[0].wait(PATIENCE) and None)
     model.blocks[2].register_full_backward_hook(lambda *_: begun[2].wait(PATIENCE) and None)
 
     def before(what):
-        # Of the gather of the second block the forward pass of the first, which asked for it; of the reduction of the last
-        # block the backward pass of the one before.
+        # The forward pass of the first block requests the gather of the second, and the backward pass of the block
+        # before the last waits for the last block's reduction.
         for said, block, place in (("gathering the weights of blocks.1 ", 0, 0), ("reducing the gradients of blocks.3 ", 2, 4 + 1)):
             if what.startswith(said) and said not in awaited:
                 begun[block].set()
@@ -99,7 +100,8 @@ def waits():
 
 
 def hands_over():
-    """Who waits for a gather goes on as that ends, whatever is run next: 50 times, since threads take turns by chance."""
+    """A thread that waits for a gather continues as the gather ends, whatever is run next: 50 times, because the order
+    of threads is random."""
     overlap, went_on = Overlap(torch.device("cpu")), [True]
     while all(went_on) and len(went_on) <= 50:
         begun, one, other = threading.Event(), threading.Event(), threading.Event()

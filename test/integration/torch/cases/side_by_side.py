@@ -1,4 +1,5 @@
-"""Several models in one process, each with a state of its own, beside plain DistributedDataParallel of the same ones.
+"""Trains several models in one process, each with a state of its own, and copies of them under plain
+DistributedDataParallel.
 
     python side_by_side.py SEED ROUNDS THREADS
 
@@ -15,11 +16,11 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-STEPS = 5  # buckets travel whole from the third on
+STEPS = 5  # buckets are sent whole from the third step on
 
 
 def hold_up(random_numbers):
-    """Has threads of cgx wait before whatever they do."""
+    """Lets threads of cgx wait before each of their operations."""
     thread = sys.modules["cgx_torch.thread"].Thread
     submit = thread.submit
 
@@ -35,7 +36,7 @@ def hold_up(random_numbers):
 
 def net(kind):
     torch.manual_seed(kind)
-    width = 32 * (1 + kind % 2)  # some are of one architecture
+    width = 32 * (1 + kind % 2)  # some have equal architectures
     return torch.nn.Sequential(torch.nn.Linear(16, width), torch.nn.ReLU(), torch.nn.Linear(width, 8))
 
 
@@ -49,7 +50,7 @@ def train(model, plain, steps, found):
 
 
 def train_together(pairs, steps, found):
-    """One backward pass over all models."""
+    """Runs one backward pass over all models."""
     for step in range(steps):
         x = torch.randn(8, 16, generator=torch.Generator().manual_seed(10 * step + dist.get_rank()))
         for side in zip(*pairs):

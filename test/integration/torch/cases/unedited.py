@@ -1,4 +1,4 @@
-"""A script that knows nothing of cgx, unless CGX_TEST_INSTALL has options of install: for test_install.py.
+"""A script that does not mention cgx, unless CGX_TEST_INSTALL has options of install: for test_install.py.
 
     python unedited.py ddp|hooked|fsdp|flat|none
 
@@ -39,7 +39,7 @@ if sys.argv[1] == "hooked":
     from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
     wrapped.register_comm_hook(None, allreduce_hook)
 optimizer = torch.optim.SGD(wrapped.parameters(), lr=0.05)
-# Without a wrapper nobody brings ranks together: they train on the same samples.
+# Without a wrapper the ranks do not communicate, so they train on equal samples.
 samples = torch.Generator().manual_seed(0 if sys.argv[1] == "none" else dist.get_rank())
 losses = []
 for step in range(5):

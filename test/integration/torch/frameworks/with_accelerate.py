@@ -1,4 +1,4 @@
-"""A loop of Accelerate that knows nothing of cgx. Prints its losses.
+"""A loop of Accelerate that does not mention cgx. Prints its losses.
 
     python with_accelerate.py FOLDER [resumes]
 
@@ -33,7 +33,7 @@ for epoch in range(2 if resumes else 0, 4):
         accelerator.save_state(sys.argv[1])
         accelerator.wait_for_everyone()
         accelerator.load_state(sys.argv[1])
-# What was saved is the model, whatever wraps it.
+# The saved state is the model's, independent of wrappers.
 model.load_state_dict(accelerator.get_state_dict(prepared))
 bits = hashlib.sha256(b"".join(each.detach().numpy().tobytes() for each in model.parameters())).hexdigest()
 print(json.dumps({"losses": losses, "bits": bits}), flush=True)

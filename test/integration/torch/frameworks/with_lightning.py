@@ -1,4 +1,4 @@
-"""Lightning's Trainer, which knows nothing of cgx. Prints its losses.
+"""Runs Lightning's Trainer, in a script that does not mention cgx. Prints its losses.
 
     python with_lightning.py FOLDER ddp|fsdp2 [saves|resumes]
 

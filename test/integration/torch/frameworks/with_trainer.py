@@ -1,4 +1,5 @@
-"""The Trainer of transformers, which knows nothing of cgx, and goes on from its own checkpoint. Prints its losses.
+"""Runs the Trainer of transformers, in a script that does not mention cgx, and resumes from its own checkpoint. Prints
+its losses.
 
     python with_trainer.py FOLDER [whole]
 

@@ -18,7 +18,7 @@ for step, (points, labels) in enumerate(digits.batches(rank)):
     loss.backward()
     optimizer.step()
     schedule.step()
-    if step % 5 == 0 and rank == 0:  # one rank alone
+    if step % 5 == 0 and rank == 0:  # only on one rank
         model.eval()
         with torch.no_grad():
             model.module(held_out[0])

@@ -1,4 +1,4 @@
-"""What the scripts train on, and how they start; nothing of cgx."""
+"""The samples and the start of the scripts, without cgx."""
 
 import os
 
@@ -9,7 +9,7 @@ STEPS = 20
 
 
 def start():
-    """(rank, ranks)."""
+    """Returns (rank, ranks)."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     dist.init_process_group("gloo")
@@ -17,7 +17,7 @@ def start():
 
 
 def batches(rank, count=STEPS, size=16):
-    """(points, labels) of ten clouds."""
+    """Returns (points, labels) of ten clouds."""
     centres = torch.randn(10, 64, generator=torch.Generator().manual_seed(9))
     random = torch.Generator().manual_seed(rank + 1)
     for _ in range(count):
@@ -35,4 +35,4 @@ def finish(loss):
     loss = loss.detach().clone().float()
     dist.all_reduce(loss)
     print(f"loss {loss.item() / dist.get_world_size():.6f}", flush=True)
-    dist.destroy_process_group()  # else a thread of Gloo may still run when the process ends, which torch 1.13 does not survive
+    dist.destroy_process_group()  # otherwise a thread of Gloo may still run when the process ends, which crashes torch 1.13

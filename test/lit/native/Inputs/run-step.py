@@ -13,7 +13,7 @@ import math
 import sys
 
 TYPES = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i32": ctypes.c_int32, "u32": ctypes.c_uint32}
-ALIGNMENT = 64  # what a compiled step expects of its buffers
+ALIGNMENT = 64  # required by compiled steps
 
 library = ctypes.CDLL(sys.argv[1])
 manifest = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "cgx_program_manifest")))

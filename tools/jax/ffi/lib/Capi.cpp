@@ -1,4 +1,4 @@
-//===-- Capi.cpp - programs of XLA, in C -------------------------*- C++ -*-===//
+//===-- Capi.cpp - C functions about programs of XLA ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Handlers.cpp - what programs of XLA call -----------------*- C++ -*-===//
+//===-- Handlers.cpp - Handlers that XLA calls ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The calls are described at cgx-lower-to-xla-ffi. Tensors lie on the host, or on the GPU that
-// calls: then XLA waits for the answer before it goes on with the stream.
+// cgx-lower-to-xla-ffi describes the calls. Tensors are on the host, or on the GPU that calls;
+// XLA then waits for the answer before it continues the stream.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ using namespace cgx::xla;
 
 namespace {
 
-/// As cgx/codec.h has it; nothing for what codecs do not read.
+/// Returns the element type of cgx/codec.h, or nothing for a type that codecs do not read.
 std::optional<int64_t> elementTypeOf(ffi::DataType type) {
   switch (type) {
   case ffi::DataType::F32:
@@ -38,15 +38,16 @@ std::optional<int64_t> elementTypeOf(ffi::DataType type) {
   }
 }
 
-/// Who calls, and where the token of the call goes on to.
+/// The rank that calls, and the buffer for the next token.
 struct Caller {
-  std::optional<int32_t> gpu; ///< whose rank it is
-  void *stream = nullptr;     ///< of the GPU
-  uint32_t rank = 0;          ///< on the host
-  void *next = nullptr;       ///< where the host writes the token
+  std::optional<int32_t> gpu; ///< the GPU whose rank calls
+  void *stream = nullptr;     ///< the GPU's stream
+  uint32_t rank = 0;          ///< the rank that calls, on the host
+  void *next = nullptr;       ///< the token that the host writes
 };
 
-/// On the host the token is the number of the rank, which each call hands on to the next.
+/// Reads the caller on the host, where the token is the number of the rank, which each call passes on to the
+/// next.
 Caller onHost(ffi::AnyBuffer token, ffi::Result<ffi::AnyBuffer> next) {
   Caller caller;
   std::memcpy(&caller.rank, token.untyped_data(), sizeof caller.rank);
@@ -54,7 +55,7 @@ Caller onHost(ffi::AnyBuffer token, ffi::Result<ffi::AnyBuffer> next) {
   return caller;
 }
 
-/// On a GPU the token is what orders the calls, and nobody reads it.
+/// Returns the caller on a GPU, where the token only orders the calls and is not read.
 Caller onGpu(int32_t gpu, void *stream) { return {.gpu = gpu, .stream = stream}; }
 
 ffi::Future failed(const std::string &message) {
@@ -64,7 +65,7 @@ ffi::Future failed(const std::string &message) {
   return future;
 }
 
-/// Leaves a request with the rank of the caller. The token is handed on when it is answered.
+/// Leaves a request with the rank of the caller. The token is passed on when the request is answered.
 ffi::Future submit(std::string_view name, ffi::RunId run, Caller caller, Request::Kind kind,
                    CollectiveBuffers buffers = {}) {
   std::shared_ptr<Program> program = Programs::instance().find(name);
@@ -149,7 +150,7 @@ ffi::Future collectiveCuda(int32_t gpu, void *stream, ffi::RunId run, std::strin
   return submitCollective(program, run, onGpu(gpu, stream), id, operands, kept, arguments, results);
 }
 
-/// What a call of a step binds, behind what says who calls.
+/// Binds the arguments of a step's call, after those that identify the caller.
 template <typename Binding> auto bindStep(Binding binding) {
   return std::move(binding)
       .template Ctx<ffi::RunId>()
@@ -175,7 +176,7 @@ auto bindGpu() { return ffi::Ffi::Bind().Ctx<ffi::DeviceOrdinal>().Ctx<ffi::Plat
 
 } // namespace
 
-// The C names of the header.
+// These are the C names of the header.
 XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_begin_step, beginStep, bindStep(ffi::Ffi::Bind()));
 XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_end_step, endStep, bindStep(ffi::Ffi::Bind()));
 XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_collective, collective, bindCollective(ffi::Ffi::Bind()));

@@ -1,4 +1,4 @@
-//===-- Program.cpp - the ranks of this process in one program ---*- C++ -*-===//
+//===-- Program.cpp - The ranks of this process in one program --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@ namespace cgx::xla {
 
 namespace {
 
-/// As runtime functions take them.
+/// Returns an address in the form that runtime functions take.
 int64_t addressOf(const void *data) { return static_cast<int64_t>(reinterpret_cast<intptr_t>(data)); }
 
 std::string orEmpty(const char *text) { return text ? text : ""; }
@@ -22,7 +22,7 @@ std::string orEmpty(const char *text) { return text ? text : ""; }
 } // namespace
 
 std::unique_lock<std::mutex> lockSoon(std::mutex &mutex) {
-  constexpr int kAttempts = 32; // some 10 us where nobody else wants the core
+  constexpr int kAttempts = 32; // about 10 us where no other thread wants the core
   std::unique_lock lock(mutex, std::try_to_lock);
   for (int i = 0; i < kAttempts && !lock; ++i) {
     std::this_thread::yield();
@@ -101,18 +101,18 @@ void Program::submit(uint32_t number, int64_t run, Request request) {
     lock.unlock();
     return request.answer("the program was closed while it ran");
   }
-  // The place of an execution among others is that of the first rank to begin it, and each begins it itself:
-  // no other rank waits for this request.
+  // An execution's position is set by the first rank that begins it, and each rank begins it itself, so no
+  // other rank waits for this request.
   if (request.kind == Request::Kind::Begin && std::find(runs.begin(), runs.end(), run) == runs.end())
     runs.push_back(run);
   rank.requests[run].push_back(std::move(request));
   lastEvent = Clock::now();
-  lock.unlock(); // else who is woken would wait for it
+  lock.unlock(); // otherwise the thread that is woken would wait for the lock
   rank.changed.notify_one();
 }
 
 bool Program::take(Rank &rank, Request &request) {
-  if (rank.status != CGX_OK) { // in any order: they are only answered
+  if (rank.status != CGX_OK) { // their order does not matter, because they only get the error
     auto any = std::ranges::find_if(rank.requests, [](const auto &entry) { return !entry.second.empty(); });
     if (any == rank.requests.end())
       return false;
@@ -244,7 +244,7 @@ cgx_status Program::run(Rank &rank, const Request &request) {
       return status;
     return cgx_context_begin_step(rank.context, rank.nextStep);
   case Request::Kind::Collective: {
-    // The runtime takes another stream between steps only.
+    // The runtime changes streams only between steps.
     if (rank.gpu && rank.stream != request.stream)
       cgx_context_abort(rank.context, "XLA calls a collective on another stream than the step");
     int64_t context = addressOf(rank.context);
@@ -266,7 +266,7 @@ cgx_status Program::run(Rank &rank, const Request &request) {
 }
 
 void Program::execute(Rank &rank, Request &request) {
-  // Only this rank's thread writes its status.
+  // The lock is not needed: only this rank's thread writes its status.
   if (rank.status != CGX_OK)
     return request.answer(rank.failure);
   const cgx_status status = run(rank, request);
@@ -300,7 +300,7 @@ void Program::runVisit(Rank &rank, Visit &visit) {
 cgx_status Program::visit(cgx_xla_visit_fn function, void *user, std::string &error) {
   Visit visit{function, user, ranks.size()};
   std::unique_lock lock(mutex);
-  // What was dispatched may not have begun.
+  // A dispatched execution may not have begun.
   ended.wait_for(lock, std::chrono::milliseconds(config.timeout_ms),
                  [&] { return hasFailed || dispatched <= countEnded(); });
   for (auto &[number, rank] : ranks) {
@@ -324,7 +324,7 @@ uint64_t Program::step() {
 }
 
 Programs &Programs::instance() {
-  // Never destroyed: threads of XLA may outlive what exit() destroys.
+  // It is never destroyed, because threads of XLA may outlive what exit() destroys.
   static Programs *programs = new Programs;
   return *programs;
 }
@@ -340,7 +340,7 @@ cgx_status Programs::open(const cgx_xla_program_config &config, std::string &err
     }
     entry->second = program = std::make_shared<Program>(config);
   }
-  // Without the lock: other programs may run meanwhile.
+  // The lock is released here, because other programs may run meanwhile.
   const cgx_status status = program->connected(error);
   if (status != CGX_OK)
     take(config.name);

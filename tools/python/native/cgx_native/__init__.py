@@ -1,1 +1,1 @@
-"""The programs of cgx that train without a framework, with the libraries that they compute with."""
+"""The programs of cgx that train without a framework, and the libraries that they compute with."""

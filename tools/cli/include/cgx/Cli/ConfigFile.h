@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A file in TOML whose keys are the long names of options, without the dashes.
-// What is on the command line as well holds there. CLI11 reads it; here is what
-// it leaves out: tables that stand for one option, and where a mistake is.
+// A TOML file whose keys are the long names of options, without the dashes. The command line
+// takes precedence. CLI11 reads the file; this part adds what CLI11 lacks: tables that stand for
+// one option, and the place of a mistake.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +22,17 @@
 
 namespace cgx::cli {
 
-/// Adds --config FILE and --print-config. The options in `tables` may be tables there, whose entries are the
-/// words of the option's value: `[compress]` with `bits = 4` is --compress "bits=4", as Python's packages
-/// read it.
+/// Adds --config FILE and --print-config. The options in `tables` may be tables in the file, whose entries
+/// form the option's value: `[compress]` with `bits = 4` is --compress "bits=4", as in the Python packages.
 void addConfigFile(CLI::App &app, std::vector<std::string> tables);
 
-/// " (cgx.toml:3)" for a message about an option that the file gives and the command line does not; else
-/// empty.
+/// Returns " (cgx.toml:3)" for a message about an option that comes from the file and not from the command
+/// line; otherwise an empty string.
 std::string placeInConfigFile(const CLI::App &app, const std::string &message, int argc,
                               const char *const *argv);
 
-/// The options that were given, here or there, as such a file; and as comments what the others are by
-/// default.
+/// Returns a file with the options that were given on the command line or in a file, and the defaults of the
+/// others as comments.
 std::string writeConfigFile(const CLI::App &app);
 
 } // namespace cgx::cli

@@ -1,4 +1,4 @@
-//===-- cgx/Cli/Program.h - What all programs begin and end with -*- C++ -*-===//
+//===-- cgx/Cli/Program.h - Start and end of all programs -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,12 +13,13 @@
 
 namespace cgx::cli {
 
-/// What a program does, and the status that it ends with, whatever its surroundings are:
-/// - A standard stream that was closed stays so, but its number is taken: what is printed would otherwise go
-///   into the file, shared memory or socket that the program opens first.
-/// - Where what was printed has not all been written, as on a disk that is full, the program says so and ends
+/// Runs a program and returns its exit status, in any environment:
+/// - A standard stream that was closed stays closed, but its number is reserved: otherwise the program would
+///   print into the first file, shared memory or socket that it opens.
+/// - If not everything that was printed could be written, as on a full disk, the program reports it and ends
 ///   with 1.
-/// - A file that may not grow any more (`ulimit -f`) is an error of that file, not the end of the program.
+/// - Writing beyond the limit of a file's size (`ulimit -f`) is an error of that file and does not kill the
+///   program.
 int runProgram(const char *name, const std::function<int()> &body);
 
 } // namespace cgx::cli

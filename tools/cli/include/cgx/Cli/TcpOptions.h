@@ -15,26 +15,26 @@
 
 namespace cgx::cli {
 
-/// Defines the options of transports with TCP. What is given is put into the environment, where the runtime
-/// and the processes that this one forks find it (CGX_TCP_*, cgx/runtime.h).
+/// Defines the options of transports with TCP. Their values are put into the environment, where the runtime
+/// and the processes that this one forks find them (CGX_TCP_*, cgx/runtime.h).
 void addTcpOptions(CLI::App &app);
 
-/// Whether ranks meet over TCP.
+/// Returns true if ranks connect over TCP.
 inline bool meetsOverTcp(const std::string &transport) { return transport.ends_with("tcp"); }
 
-/// Where ranks meet that one process starts on this host, unless the user has said where: a file of a name of
-/// its own, with a secret that nobody has to think of. Rank 0 makes it and takes it away when all have come,
-/// so that nothing is left of a process that is killed later on.
+/// The rendezvous of ranks that one process starts on this host, unless the user has named one: a file with a
+/// unique name and a generated secret. Rank 0 creates it and removes it when all ranks are connected, so that
+/// a process that is killed later leaves nothing behind.
 class OwnRendezvous {
 public:
-  /// Throws std::runtime_error where there is no place for it.
+  /// Throws std::runtime_error where the file cannot be created.
   OwnRendezvous();
   ~OwnRendezvous();
   OwnRendezvous(const OwnRendezvous &) = delete;
   OwnRendezvous &operator=(const OwnRendezvous &) = delete;
 
 private:
-  std::string path; ///< empty: the user has said where
+  std::string path; ///< empty: the user has named a rendezvous
 };
 
 } // namespace cgx::cli

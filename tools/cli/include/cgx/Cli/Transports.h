@@ -13,7 +13,7 @@
 
 namespace cgx::cli {
 
-/// Makes an option one that takes the name of a transport of the runtime, and says what each is.
+/// Lets an option take the name of a transport of the runtime, and describes each in its help.
 CLI::Option *takeTransport(CLI::Option *option);
 
 } // namespace cgx::cli

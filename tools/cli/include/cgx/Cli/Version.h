@@ -1,4 +1,4 @@
-//===-- cgx/Cli/Version.h - What this build is ------------------*- C++ -*-===//
+//===-- cgx/Cli/Version.h - Version of this build ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,8 @@
 
 namespace cgx::cli {
 
-/// One line: "0.1.0 (git 1a2b3c4), LLVM 22.1.8, CUDA 13.0.48, MPI, NCCL"; what the build lacks is not named.
+/// Returns one line: "0.1.0 (git 1a2b3c4), LLVM 22.1.8, CUDA 13.0.48, MPI, NCCL". It leaves out what the
+/// build lacks.
 std::string version();
 
 } // namespace cgx::cli

@@ -22,16 +22,17 @@ namespace cgx::plot {
 
 constexpr size_t kColors = 8;
 
-/// One of kColors, again and again. Told apart with every kind of colour vision (Okabe and Ito).
+/// Returns one of kColors, starting again after the last. People with any kind of color vision can tell them
+/// apart (Okabe and Ito).
 std::string color(size_t index);
 
-/// For text in XML.
+/// Escapes text for XML.
 std::string escape(const std::string &text);
 
-/// Values along one direction, with the places of its ticks.
+/// The values along one direction, with the positions of its ticks.
 class Axis {
 public:
-  /// From `low` to `high` or a little further, to whole ticks; `from` and `to` are pixels.
+  /// Spans `low` to `high`, extended to whole ticks; `from` and `to` are pixels.
   Axis(double low, double high, bool logarithmic, double from, double to);
 
   bool shows(double value) const;
@@ -42,11 +43,12 @@ private:
   double scale(double value) const;
 
   bool logarithmic;
-  double from, to, low, high; ///< low and high as they are scaled
+  double from, to, low, high; ///< low and high are in the axis's scale
   std::vector<double> tickValues;
 };
 
-/// 1, 2 or 5 times a power of ten, of which about `count` fill the range.
+/// Returns the step between ticks: 1, 2 or 5 times a power of ten, so that about `count` steps fill the
+/// range.
 double tickStep(double range, int count);
 
 class Canvas {
@@ -56,9 +58,10 @@ public:
   void line(double x1, double y1, double x2, double y2, const std::string &look);
   void rectangle(double x, double y, double width, double height, const std::string &look);
   void circle(double x, double y, double radius, const std::string &look);
-  /// `content` may hold tags: escape what users name. `anchor`: start, middle, end.
+  /// Writes text. `content` may hold tags, so names from users must be escaped. `anchor` is start, middle or
+  /// end.
   void text(double x, double y, const char *anchor, const std::string &content);
-  /// Reads upwards.
+  /// Writes text that reads upwards.
   void uprightText(double x, double y, const std::string &content);
   void polyline(const std::vector<std::pair<double, double>> &points, const std::string &look);
 

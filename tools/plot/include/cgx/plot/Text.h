@@ -1,4 +1,4 @@
-//===-- cgx/plot/Text.h - Numbers and tables as people read them -*- C++ -*-===//
+//===-- cgx/plot/Text.h - Formatting numbers and tables ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,17 +14,17 @@
 
 namespace cgx::plot {
 
-/// One number by a pattern of printf.
+/// Formats one number by a pattern of printf.
 std::string format(const char *pattern, double value);
 
-/// `1.2 MB`.
+/// Formats a number of bytes: `1.2 MB`.
 std::string bytesText(double bytes);
 
-/// Cells from top to bottom, the head first.
+/// The cells of a column from top to bottom, the head first.
 using Column = std::vector<std::string>;
 
-/// A Markdown table, padded so that it reads well as it is. Columns of which all cells under
-/// the head are empty are left out; the first is aligned left.
+/// Returns a Markdown table, padded so that it reads well as plain text. Columns whose cells below the head
+/// are all empty are left out. The first column is aligned left.
 std::string makeMarkdown(std::vector<Column> columns);
 
 } // namespace cgx::plot

@@ -1,4 +1,4 @@
-//===-- LargeStack.h - work that calls itself often ---------------*- C++ -*-===//
+//===-- LargeStack.h - Work with deep recursion -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,10 +12,9 @@
 
 namespace cgx {
 
-/// Runs `body` to its end on a thread with 256 MiB of stack, of which it takes what it uses: MLIR's parser
-/// and passes call themselves at each region in a region, and the stack of a program is as large as whoever
-/// starts it says. Where no such thread can be had (`ulimit -v`, `ulimit -u`) it runs on the stack that there
-/// is.
+/// Runs `body` to its end on a thread with a stack of 256 MiB, of which only the used part costs memory.
+/// MLIR's parser and passes are recursive over nested regions, and the stack of a program depends on who
+/// starts it. If no such thread can be created (`ulimit -v`, `ulimit -u`), it runs on the present stack.
 void runOnLargeStack(const std::function<void()> &body);
 
 } // namespace cgx

@@ -10,15 +10,16 @@
 
 namespace cgx {
 
-/// Before llvm::InitLLVM: a crash ends the process within ten seconds, whatever LLVM still wants to print.
-/// Its stack printer allocates memory, and waits for ever where malloc itself found the memory damaged.
+/// Lets a crash end the process within ten seconds, whatever LLVM still has to print. Call it before
+/// llvm::InitLLVM. LLVM's stack printer allocates memory, and waits for ever if the crash was in malloc.
 void expectCrashes();
 
-/// For the process of `tool`, a literal, what LLVM leaves to it:
-/// - Where no thread can be started, or standard output takes no more, an error that says why, and exit
-///   status 1. LLVM aborts, with a stack and a plea to report a bug. Its other fatal errors do what they did.
-/// - A crash is to be reported to us, and not to LLVM.
-/// - No colours where NO_COLOR says so (https://no-color.org).
+/// Prepares the process of `tool`, a string literal, where LLVM's defaults do not fit:
+/// - If no thread can be started, or standard output cannot be written, it ends with an error that says why,
+///   and exit status 1. LLVM would abort, with a stack and a request to report a bug. Its other fatal errors
+///   are unchanged.
+/// - A crash asks for a report to cgx, and not to LLVM.
+/// - Output has no colors if NO_COLOR is set (https://no-color.org).
 void prepareLlvmProcess(const char *tool);
 
 } // namespace cgx

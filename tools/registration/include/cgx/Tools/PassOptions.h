@@ -1,4 +1,4 @@
-//===-- PassOptions.h - What a pass's options are called ---------*- C++ -*-===//
+//===-- PassOptions.h - Names of a pass's options ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,11 +19,11 @@ class PassInfo;
 
 namespace cgx {
 
-/// What MLIR says of an option that a pass does not have begins with this, and ends with the option's name.
+/// The beginning of MLIR's error about an option that a pass does not have; it ends with the option's name.
 inline constexpr llvm::StringRef kNoSuchOption = "no such option ";
 
-/// The error of an option that `pass` does not have, with the one that was likely meant, else with all of
-/// them.
+/// Returns the error for an option that `pass` does not have, with the one that was likely meant, or else
+/// with all of them.
 std::string describeUnknownOption(const mlir::PassInfo &pass, llvm::StringRef option,
                                   mlir::MLIRContext *context);
 

@@ -1,4 +1,4 @@
-//===-- PlacelessDiagnostics.h - What is said of no place -------*- C++ -*-===//
+//===-- PlacelessDiagnostics.h - Diagnostics without a location -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,9 +13,9 @@
 
 namespace cgx {
 
-/// From now on prints diagnostics about no place, such as of a wrong option, as "PREFIXerror: ...", where
-/// MLIR's own handler would put "<unknown>:0: " before them. Those with notes, which have places, are left to
-/// that.
+/// Prints diagnostics without a location, such as those about a wrong option, as "PREFIXerror: ..." from now
+/// on. MLIR's own handler would put "<unknown>:0: " before them, and still handles those that have notes with
+/// locations.
 void printPlacelessDiagnostics(mlir::MLIRContext *context, llvm::raw_ostream &stream,
                                llvm::StringRef prefix = "");
 

@@ -1,4 +1,4 @@
-//===-- PortableMlir.h - What of MLIR is for no one machine -------*- C++ -*-===//
+//===-- PortableMlir.h - Machine-independent parts of MLIR ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // MLIR's own lists of all dialects and passes bring LLVM's code generators with them, two thirds
-// of what a self-contained compiler would weigh. Steps are made of less.
+// of the size of a self-contained compiler. Steps need less.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_PORTABLEMLIR_H
@@ -19,18 +19,19 @@ class DialectRegistry;
 
 namespace cgx {
 
-/// Adds the dialects of MLIR that steps are made of or lowered to, with what bufferization, tiling, inlining,
-/// sharding and the conversion to the LLVM dialect need to know of them: all but those of processors, GPUs
-/// and other machines.
+/// Adds the dialects of MLIR that steps consist of or are lowered to, with the interfaces that bufferization,
+/// tiling, inlining, sharding and the conversion to the LLVM dialect need. Dialects for particular
+/// processors, GPUs and other machines are left out.
 void registerPortableDialects(mlir::DialectRegistry &registry);
 
 /// Registers the passes of MLIR on these dialects.
 void registerPortablePasses();
 
-/// What developers' programs offer of MLIR: all dialects, or in a self-contained build the portable ones.
+/// Adds the dialects that programs for developers offer: all of MLIR, or in a self-contained build the
+/// portable ones.
 void registerOfferedDialects(mlir::DialectRegistry &registry);
 
-/// The same of passes.
+/// Registers the passes that programs for developers offer, by that rule.
 void registerOfferedPasses();
 
 } // namespace cgx

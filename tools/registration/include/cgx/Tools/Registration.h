@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one list of what cgx adds to MLIR. cgx-opt, cgx-lsp-server and the plugin
-// all register from here, so that none of them knows more than the others.
+// The one list of what cgx adds to MLIR. cgx-opt, cgx-lsp-server and the plugin all register from
+// here, so that all of them know the same dialects and passes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_REGISTRATION_H
@@ -25,9 +25,9 @@ void registerCgxDialects(mlir::DialectRegistry &registry);
 /// Registers the passes and pipelines of import, rewrite and lowering.
 void registerCgxPasses();
 
-/// The same of what takes a program to native code (CgxNativeRegistration), for programs that offer all of
-/// cgx: the dialect that it uses in between with its interface models, and its passes. Nothing in a build
-/// without CGX_BUILD_NATIVE.
+/// Adds the dialect between cgx and native code, with its interface models, and registers its passes
+/// (CgxNativeRegistration), for programs that offer all of cgx. Does nothing in a build without
+/// CGX_BUILD_NATIVE.
 void registerCgxNativeDialects(mlir::DialectRegistry &registry);
 void registerCgxNativePasses();
 

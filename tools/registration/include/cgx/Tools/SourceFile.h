@@ -1,4 +1,4 @@
-//===-- SourceFile.h - files with modules --------------------------*- C++ -*-===//
+//===-- SourceFile.h - Files with modules -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,9 +17,9 @@ class MemoryBuffer;
 
 namespace cgx {
 
-/// Reads a file, a pipe or, by "-", standard input, whatever it turns out to be: at most 4 GiB, of a device
-/// that is no terminal at most 1 MiB, and nothing of a pipe that nobody writes to. Into memory, since a file
-/// that becomes shorter takes what is mapped of it away. Null with the reason in `why`, without the name.
+/// Reads a file, a pipe or, for "-", standard input: at most 4 GiB, at most 1 MiB from a device that is no
+/// terminal, and nothing from a pipe without a writer. The text is read into memory, because a mapped file
+/// may be truncated. Returns null, with the reason in `why` without the name, on an error.
 std::unique_ptr<llvm::MemoryBuffer> readSourceFile(const std::string &path, std::string &why);
 
 } // namespace cgx

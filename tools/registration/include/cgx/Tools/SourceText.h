@@ -1,4 +1,4 @@
-//===-- SourceText.h - modules as other programs wrote them --------*- C++ -*-===//
+//===-- SourceText.h - Modules that other programs wrote --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every tool does with a module before MLIR reads it.
+// Every tool prepares a module like this before MLIR reads it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_SOURCETEXT_H
@@ -26,22 +26,24 @@ class DialectRegistry;
 
 namespace cgx {
 
-/// Why MLIR cannot read `buffer`, and what to write instead: portable bytecode of StableHLO, and what
-/// jax.export serializes; files that hold something else, by their first bytes; text for which its parser
-/// would take all memory or all of the stack. Nothing for other text, and for bytecode of MLIR itself.
+/// Explains why MLIR cannot read `buffer`, and what to write instead: for StableHLO's portable bytecode and
+/// the files of jax.export; for files of another kind, which it recognizes by their first bytes; and for text
+/// on which MLIR's parser would exhaust memory or the stack. Returns nothing for other text, and for MLIR's
+/// own bytecode.
 std::optional<std::string> explainUnreadable(const llvm::MemoryBuffer &buffer);
 
-/// Whether text or bytecode says where its ops come from: `loc("train.py":30:11)` at an op, or `#loc1 = ...`
-/// that ops name.
+/// Returns true if text or bytecode has locations for its ops: `loc("train.py":30:11)` at an op, or `#loc1 =
+/// ...` that ops name.
 bool hasLocations(const llvm::MemoryBuffer &buffer);
 
-/// The text with each `dense<"0x...">` of i1 that has a byte per element (BooleanLiterals.h) in bits, as this
-/// version of MLIR reads it. Every line and column stays where it was. Takes time in the length of the text.
+/// Returns the text after packing each `dense<"0x...">` of i1 with a byte per element (BooleanLiterals.h)
+/// into bits, which this version of MLIR reads. Every line and column stays the same. The time is linear in
+/// the length of the text.
 std::unique_ptr<llvm::MemoryBuffer> packBooleans(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
-/// A module as MLIR's parser takes it: the text, or what bytecode says as text, which is read in a process of
-/// its own with these dialects, by packBooleans. Null with the reason of explainUnreadable, or what is wrong
-/// with the bytecode, in `why`.
+/// Returns a module in a form that MLIR's parser accepts: its text after packBooleans, or the text of its
+/// bytecode, which is read in a process of its own with these dialects. Returns null on an error, with the
+/// reason of explainUnreadable, or the damage of the bytecode, in `why`.
 std::unique_ptr<llvm::MemoryBuffer> prepareSource(std::unique_ptr<llvm::MemoryBuffer> buffer,
                                                   const mlir::DialectRegistry &registry, std::string &why);
 

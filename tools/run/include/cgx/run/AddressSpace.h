@@ -1,4 +1,4 @@
-//===-- AddressSpace.h - Whether a limit leaves room to train ---*- C++ -*-===//
+//===-- AddressSpace.h - Check of the limit on addresses --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,9 +14,9 @@
 
 namespace cgx::run {
 
-/// Why `ulimit -v` leaves too little for a process in which so many ranks run; empty if it does not. Each
-/// thread that multiplies matrices, and OpenBLAS has one for each core, takes a buffer of 128 MiB, and waits
-/// for ever for one that it does not get.
+/// Returns why `ulimit -v` leaves too few addresses for a process that runs so many ranks, or an empty string
+/// if they suffice. Each thread that multiplies matrices (OpenBLAS starts one per core) takes a buffer of 128
+/// MiB, and a thread that gets none waits for ever.
 std::string lackOfAddresses(uint32_t ranks);
 
 } // namespace cgx::run

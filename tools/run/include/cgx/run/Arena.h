@@ -14,11 +14,11 @@
 
 namespace cgx::run {
 
-/// One zeroed mapping with a buffer of each size, 64-byte aligned; made of huge
-/// pages where the system has them. Nothing is allocated after construction.
+/// A zeroed mapping with one 64-byte aligned buffer of each size. It uses huge pages where the system has
+/// them, and allocates nothing after construction.
 class Arena {
 public:
-  /// Throws Error when there is no memory.
+  /// Throws Error when there is not enough memory.
   explicit Arena(const std::vector<uint64_t> &sizes);
   ~Arena();
   Arena(const Arena &) = delete;

@@ -1,4 +1,4 @@
-//===-- cgx/run/Bindings.h - Where each argument comes from -----*- C++ -*-===//
+//===-- cgx/run/Bindings.h - Input of each argument -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ties every argument of the program to a tensor of the state file, to the
-// samples of the data file, or to a value of the command line, and checks that
-// it fits. All that does not fit is reported at once.
+// Binds every argument of the program to a tensor of the state file, to the samples of the data
+// file, or to a value of the command line, and checks that it fits. All errors are reported at
+// once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_BINDINGS_H
@@ -24,51 +24,51 @@ namespace cgx::run {
 
 enum class Source {
   State,     ///< a tensor of the state file
-  OfMembers, ///< a tensor of the state file with a value for each of other ranks: each takes its
-             ///< predecessor's
-  PerRank,   ///< a tensor of the state file, whole for each index of the argument's first dimension
+  OfMembers, ///< a tensor of the state file with one value per earlier rank; a rank takes its predecessor's
+  PerRank,   ///< a tensor of the state file that is repeated for each index of the argument's first dimension
   Data,      ///< samples of the data file, new in each step
   PerStep,   ///< a tensor of the data file with one value for each step
   Constant,  ///< a value of the command line, or a tensor of the data file
-  Computed   ///< from the number of the step
+  Computed   ///< a value that follows from the number of the step
 };
 
 struct Binding {
   Source source = Source::State;
-  const TensorView *tensor = nullptr;  ///< of State, PerRank, Data and PerStep
-  std::vector<TensorView> parts = {};  ///< of Data: the samples of each file, one behind the other
-  std::vector<std::byte> constant;     ///< of Constant: one element, or all of them
-  std::optional<StepValue> value = {}; ///< of Computed
+  const TensorView *tensor = nullptr;  ///< the tensor, for State, PerRank, Data and PerStep
+  std::vector<TensorView> parts = {};  ///< the samples of each data file in order, for Data
+  std::vector<std::byte> constant;     ///< one element, or all elements, for Constant
+  std::optional<StepValue> value = {}; ///< the formula, for Computed
 };
 
 struct Bindings {
   std::vector<Binding> arguments;
   std::vector<std::string> warnings;
-  /// Of the data file; 0 when nothing comes from it.
+  /// The number of samples in the data file; 0 when no argument takes any.
   uint64_t samples = 0;
   uint64_t globalBatch = 0;
-  /// Steps that the data file has values for, where it has one for each step.
+  /// The number of steps for which the data file has values, where it has one value per step.
   std::optional<uint64_t> steps;
-  /// Of each rank that trains by itself, the rank of the state file from whose state it goes on, and how many
-  /// there were; empty where the ranks are those of the file, or of a first start.
+  /// For each rank that trains by itself, the rank of the state file whose state it continues from, and the
+  /// number of ranks in that file. The list is empty at a first start, and where the ranks are those of the
+  /// file.
   std::vector<uint32_t> members = {};
   uint32_t ranksBefore = 0;
 };
 
-/// What the command line offers.
+/// The inputs that the command line offers.
 struct Inputs {
   const SafetensorsFile *state = nullptr;
   const SafetensorsFile *data = nullptr;
-  std::vector<std::pair<std::string, std::string>> values; ///< --set NAME=VALUE
-  std::vector<uint32_t> members = {};                      ///< --members
-  const char *dataOption = "--data";                       ///< by which `data` is given
-  const char *valueOption = "--set";                       ///< by which `values` are given
+  std::vector<std::pair<std::string, std::string>> values; ///< the assignments of --set NAME=VALUE
+  std::vector<uint32_t> members = {};                      ///< the ranks of --members
+  const char *dataOption = "--data";                       ///< the option that gives `data`
+  const char *valueOption = "--set";                       ///< the option that gives `values`
 };
 
-/// A value without its first dimension, which counts ranks.
+/// Returns the value without its first dimension, which counts ranks.
 Value ofOneRank(Value value);
 
-/// Throws one Error with everything that is missing or does not fit.
+/// Binds every argument to its input. Throws one Error that lists all inputs that are missing or do not fit.
 Bindings bindArguments(const Manifest &manifest, const Inputs &inputs);
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- cgx/run/Blocks.h - How ranks share a tensor -------------*- C++ -*-===//
+//===-- cgx/run/Blocks.h - Blocks of a tensor -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which block of a global tensor a rank holds, and copies between the two. Mesh
-// axes that split no dimension replicate: their ranks hold the same block.
+// Computes which block of a global tensor a rank holds, and copies between the two.
+// Mesh axes that split no dimension replicate: their ranks hold equal blocks.
 //
 //     mesh data=2, model=2; sharding [["model"], []] of a 4 x 3 tensor
 //
@@ -24,25 +24,25 @@
 
 namespace cgx::run {
 
-/// For each dimension, which block of it `rank` holds.
+/// Returns, for each dimension, the number of the block that `rank` holds.
 Shape blockCoordinates(const Value &value, const Mesh &mesh, uint32_t rank);
 
-/// The first element, in each dimension, of the block that `rank` holds.
+/// Returns the first element, in each dimension, of the block that `rank` holds.
 Shape blockOrigin(const Value &value, const Mesh &mesh, uint32_t rank);
 
-/// The row-major number of the block that `rank` holds, and how many there are.
+/// Returns the row-major number of the block that `rank` holds, and the number of blocks.
 uint64_t blockIndex(const Value &value, const Mesh &mesh, uint32_t rank);
 uint64_t blockCount(const Value &value);
 
-/// Calls `visit(globalOffset, blockOffset, count)` for runs of elements that are
-/// contiguous in both tensors and together are the block at `origin`.
-/// Dimensions before `first` are left out, as if the tensors had none.
+/// Calls `visit(globalOffset, blockOffset, count)` for each run of elements that is contiguous in both
+/// tensors; together the runs cover the block at `origin`. Dimensions before `first` are left out, as if the
+/// tensors did not have them.
 template <typename Visitor>
 void forEachRun(const Shape &block, const Shape &global, const Shape &origin, size_t first, Visitor visit) {
   const size_t rank = block.size();
   if (std::find(block.begin() + first, block.end(), 0) != block.end())
     return;
-  // Trailing dimensions that the block spans entirely belong to the run.
+  // A run includes all trailing dimensions that the block spans entirely.
   size_t inner = rank;
   uint64_t run = 1;
   while (inner > first && (inner == rank || block[inner] == global[inner]))
@@ -61,7 +61,7 @@ void forEachRun(const Shape &block, const Shape &global, const Shape &origin, si
   }
 }
 
-/// Copies the block of `rank` out of, or into, the whole tensor.
+/// These copy the block of `rank` out of the whole tensor, or into it.
 void extractBlock(const Value &value, const Mesh &mesh, uint32_t rank, const std::byte *global,
                   std::byte *block);
 void insertBlock(const Value &value, const Mesh &mesh, uint32_t rank, const std::byte *block,

@@ -1,4 +1,4 @@
-//===-- cgx/run/CodecSchedule.h - Which codec an operand had, and for how long -*- C++ -*-===//
+//===-- cgx/run/CodecSchedule.h - Codecs of an operand over time -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,14 +14,14 @@
 
 namespace cgx::run {
 
-/// A codec of an operand, and the steps that it was used for.
+/// A codec of an operand, and the steps for which it was used.
 struct CodecPeriod {
   cgx_codec codec;
   uint64_t steps;
 };
 
-/// The codecs of an operand in a run of `steps` steps from `firstStep` on, in which `plans` were
-/// adopted. Throws Error for a plan that cannot be read.
+/// Returns the codecs that an operand used in a run of `steps` steps from `firstStep` on, in which `plans`
+/// were adopted. Throws Error for a plan that cannot be read.
 std::vector<CodecPeriod> codecPeriods(const Manifest &manifest, const Collective &collective, size_t operand,
                                       const std::vector<AdoptedPlan> &plans, uint64_t firstStep,
                                       uint64_t steps);

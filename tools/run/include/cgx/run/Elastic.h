@@ -1,4 +1,4 @@
-//===-- cgx/run/Elastic.h - A job whose ranks may die and join --*- C++ -*-===//
+//===-- cgx/run/Elastic.h - Job whose ranks may die and join ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks that train by themselves (cgx-local-steps) and die do not end the job: the others go on, from the
-// last outer step that all of them have done. SIGUSR2 to the process that started them lets one more join at
-// the next outer step, as a copy of rank 0.
+// If ranks that train by themselves (cgx-local-steps) die, the job does not end: the others
+// continue from the last outer step that all of them have done. SIGUSR2 to the process that
+// started them lets one more rank join at the next outer step, as a copy of rank 0.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_ELASTIC_H

@@ -1,4 +1,4 @@
-//===-- cgx/run/ElementType.h - What arguments and results hold -*- C++ -*-===//
+//===-- cgx/run/ElementType.h - Element types of arguments and results -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Arguments and results of a step have the element types that collectives carry
-// and narrower ones, a byte each, that only the step itself computes with. Files
-// hold the narrower ones by their names where safetensors has one, else integers
-// as I8 and U8, and floats as their bits in U8.
+// Arguments and results of a step have the element types of collectives, and narrower ones of a
+// byte each that only the step computes with. Files hold a narrower type under its name where
+// safetensors has one; otherwise integers are I8 and U8, and floats are their bits in U8.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_ELEMENTTYPE_H
@@ -23,7 +22,7 @@
 
 namespace cgx::run {
 
-/// An element type by its number: one of cgx_element_type, or one that is narrower.
+/// The number of an element type: one of cgx_element_type, or a narrower type.
 class ElementType {
 public:
   constexpr ElementType(cgx_element_type type) : number_(type) {}
@@ -34,31 +33,33 @@ private:
   uint32_t number_;
 };
 
-/// The element types are the numbers below it.
+/// Returns how many element types there are; they are the numbers below this.
 uint32_t elementTypeCount();
 
-/// The name in manifests and messages: `f32`, `f8e4m3fn`, `i4`.
+/// Returns the name in manifests and messages: `f32`, `f8e4m3fn`, `i4`.
 const char *elementTypeName(ElementType type);
 std::optional<ElementType> parseElementType(std::string_view name);
 
-/// The name in safetensors files: `F32`, `F8_E4M3`, `I8`.
+/// Returns the name in safetensors files: `F32`, `F8_E4M3`, `I8`.
 const char *safetensorsName(ElementType type);
 std::optional<ElementType> parseSafetensorsName(std::string_view name);
 
-/// The type whose name files have for it: itself, or that of a byte.
+/// Returns the type under which files store this type: itself, or that of a byte.
 ElementType typeInFiles(ElementType type);
 
 uint64_t elementBytes(ElementType type);
 bool isFloat(ElementType type);
-/// Whether it is none of cgx_element_type.
+/// Returns true if the type is none of cgx_element_type.
 bool isNarrow(ElementType type);
 
-/// One element of a narrow type as a number; the byte holds bits of a float, or the value of an integer.
+/// Returns one element of a narrow type as a number. The byte holds the bits of a float, or the value of an
+/// integer.
 double readNarrow(ElementType type, uint8_t byte);
-/// The byte of the nearest element, ties to even; nothing where no element is near, or an integer has a
-/// fraction.
+/// Returns the byte of the nearest element, ties to even. Returns nothing where the value is out of range, or
+/// has a fraction and the type is an integer.
 std::optional<uint8_t> writeNarrow(ElementType type, double value);
-/// Whether the byte holds an element of a narrow type: a float of 4 or 6 bits, or a small integer, may not.
+/// Returns true if the byte holds an element of a narrow type. Not every byte is a float of 4 or 6 bits or a
+/// small integer.
 bool isNarrowElement(ElementType type, uint8_t byte);
 
 } // namespace cgx::run

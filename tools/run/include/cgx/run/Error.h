@@ -1,4 +1,4 @@
-//===-- cgx/run/Error.h - The one error that cgx-run reports ----*- C++ -*-===//
+//===-- cgx/run/Error.h - Error that cgx-run reports ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is wrong with the input or the run, in words for the person who typed
-// the command. Thrown inside the tool, caught once a rank and once in main;
-// never crosses the C ABI.
+// An error says what is wrong with the input or the run, to the user who typed the command. It is
+// thrown inside the tool, caught once per rank and once in main, and never crosses the C ABI.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_ERROR_H

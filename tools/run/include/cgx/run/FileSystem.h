@@ -1,4 +1,4 @@
-//===-- cgx/run/FileSystem.h - Whole files, in and out ----------*- C++ -*-===//
+//===-- cgx/run/FileSystem.h - Reading and writing whole files --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,19 +16,19 @@
 
 namespace cgx::run {
 
-/// A file mapped for reading. The bytes live as long as `mapping`.
+/// A file mapped for reading. Its bytes are valid as long as `mapping` lives.
 struct MappedFile {
   std::shared_ptr<const void> mapping;
   std::span<const std::byte> bytes;
 };
 
-/// Throws Error when there is no such regular file.
+/// Maps a file. Throws Error when the path names no regular file.
 MappedFile mapFile(const std::string &path);
 
-/// Writes all of `bytes`; false with errno set when it cannot.
+/// Writes all of `bytes`. Returns false and sets errno when it cannot.
 bool writeAll(int fd, std::span<const std::byte> bytes);
 
-/// Closes a file descriptor at the end of its scope.
+/// A file descriptor that is closed at the end of its scope.
 class Descriptor {
 public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -46,8 +46,8 @@ private:
   int fd_;
 };
 
-/// Writes `pieces` one behind the other to where `path` says (cgx/output/OutputFile.h): a file appears
-/// whole or not at all. Throws Error.
+/// Writes `pieces` one after the other to the place that `path` names (cgx/output/OutputFile.h). A file
+/// appears complete or not at all. Throws Error.
 void replaceFile(const std::string &path, const std::vector<std::span<const std::byte>> &pieces);
 void replaceFile(const std::string &path, const std::string &text);
 

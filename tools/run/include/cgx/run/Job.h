@@ -1,4 +1,4 @@
-//===-- cgx/run/Job.h - What the ranks of a run do --------------*- C++ -*-===//
+//===-- cgx/run/Job.h - Work of the ranks of a run --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A Job is what all ranks share: program, inputs, how many steps. An Outcome is
-// what one rank brings back. Between the two stands runRank, the training loop.
+// A Job is the part that all ranks share: program, inputs, number of steps. An Outcome is the
+// result of one rank. runRank, the training loop, makes one from the other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_JOB_H
@@ -23,48 +23,50 @@
 
 namespace cgx::run {
 
-/// Scalar results that are shown and reported, and which of them is the loss.
+/// The scalar results that are shown and reported, and the position of the loss among them.
 struct Scalars {
   struct Scalar {
     size_t result;
-    std::string name; ///< short where that is unique
+    std::string name; ///< the short name where it is unique
   };
   std::vector<Scalar> all;
-  std::optional<size_t> loss; ///< position in `all`
+  std::optional<size_t> loss; ///< the position of the loss in `all`
 };
 
-/// The loss is the float scalar whose name says so, else the first that feeds nothing.
+/// Finds the scalars. The loss is the floating-point scalar with that name, otherwise the first one that
+/// feeds no argument.
 Scalars findScalars(const Manifest &manifest);
 
-/// Where checkpoints go, when, and which of them stay.
+/// The rules for checkpoints: where and when they are saved, and which are kept.
 struct Saving {
-  std::string path; ///< empty: nowhere
+  std::string path; ///< a file or folder; empty: nothing is saved
   bool isFolder = false;
-  uint64_t every = 0;    ///< steps of the training; 0: after the last alone
-  uint64_t keepLast = 0; ///< in a folder; 0: all
-  std::string best;      ///< the metric of which the best checkpoint stays, too; empty: none
+  uint64_t every = 0;    ///< steps between checkpoints; 0: only after the last step
+  uint64_t keepLast = 0; ///< checkpoints to keep in a folder; 0: all
+  std::string best;      ///< the metric whose best checkpoint is kept too; empty: none
   bool bestIsMost = false;
 };
 
-/// Which ranks an elastic job had from a step on.
+/// The number of ranks that an elastic job had from a step on.
 struct Membership {
   uint64_t firstStep = 0;
   uint32_t ranks = 0;
-  std::string change; ///< since the one before; empty at first
+  std::string change; ///< what changed since the membership before; empty for the first
 };
 
-/// What an evaluation in the middle of a training gave, by scalar of its program.
+/// The results of one evaluation during a training, one per scalar of its program.
 struct Measured {
-  uint64_t steps = 0; ///< of this run that were done
+  uint64_t steps = 0; ///< steps of this run that were done by then
   std::vector<double> values;
 };
 
-/// What the ranks of a job must have alike, such as an option.
+/// A fact, such as an option, that all ranks of a job must have in common.
 struct Fact {
-  std::string name;    ///< as a person knows it: "--steps"
-  std::string counted; ///< what is compared; empty: this explains a difference, and makes none
+  std::string name; ///< the name that a user knows: "--steps"
+  /// The text that is compared; empty: the fact can explain a difference, and is not compared.
+  std::string counted;
   std::string shown;
-  bool follows = false; ///< from other facts, so that it need not be named beside them
+  bool follows = false; ///< it follows from other facts, so it need not be named beside them
 };
 
 struct Job {
@@ -72,79 +74,83 @@ struct Job {
   Manifest manifest;
   Bindings bindings;
   Scalars scalars;
-  /// Arguments that a run changes or took from the state file.
+  /// The arguments that a run changes or took from the state file.
   std::vector<size_t> stateArguments;
 
   std::string transport = "shm";
-  std::string name; ///< of the job, to the runtime
+  std::string name; ///< the job's name in the runtime
   std::vector<Fact> facts;
-  uint64_t digest = 0; ///< of the facts that count
+  uint64_t digest = 0; ///< a hash of the facts that are compared
   uint64_t seed = 0;
   uint32_t timeoutMs = 30000;
   uint64_t firstStep = 0, steps = 0;
-  uint64_t firstBatch = 0; ///< that the first step takes: its number, unless earlier steps had other batches
-  bool isElastic = false;  ///< ranks keep what others go on from, when one dies or joins
+  /// The number of the first step's batch: the step's number, unless earlier steps had other batches.
+  uint64_t firstBatch = 0;
+  bool isElastic = false; ///< ranks keep the state from which the others continue when a rank dies or joins
   bool shuffle = false;
   bool save = false;
   Saving saving;
-  std::string dataDigest; ///< of the samples
-  /// The run, of which this job is a part: the first that was started, however often one went on from it.
+  std::string dataDigest; ///< a digest of the samples
+  /// The name of the run: that of the job that began it, however often it has been resumed since.
   std::string run;
-  /// A program that measures the state on other samples, every so many steps of the training and behind the
-  /// last; null: none.
+  /// A program that measures the state on other samples, every `evaluateEvery` steps and after the last step;
+  /// null: none.
   std::shared_ptr<const Job> evaluation;
-  uint64_t evaluateEvery = 0; ///< 0: behind the last alone
-  /// Which argument of the training each argument of the evaluation has its value from.
+  uint64_t evaluateEvery = 0; ///< 0: only after the last step
+  /// Pairs of arguments, of the training and of the evaluation: the second takes its value from the first.
   std::vector<std::pair<size_t, size_t>> evaluated;
-  bool isOfAnotherProgram = false; ///< the checkpoint that is resumed
-  bool padLast = false;            ///< whether a pass takes what fills no batch at its end
+  bool isOfAnotherProgram = false; ///< the resumed checkpoint is of another program
+  /// Samples at the end of a pass that fill no batch are filled up instead of left out.
+  bool padLast = false;
   bool showsProgress = true;
   bool stopOnNan = false;
   bool trace = false;
-  std::string metrics; ///< a file with a line for each step; empty: none
-  /// The checkpoint that the run goes on from, codecs included; null for a fresh run.
+  std::string metrics; ///< the path of a file with one record per step; empty: none
+  /// The checkpoint that the run continues from, codec state included; null for a new run.
   const SafetensorsFile *checkpoint = nullptr;
 
   Planning planning;
-  std::vector<Membership> memberships; ///< of an elastic job, to this one
+  std::vector<Membership> memberships; ///< the memberships of an elastic job so far, this one included
 
   bool quiet = false;
-  uint64_t logEvery = 0; ///< steps between lines; 0: about one line a second
+  uint64_t logEvery = 0; ///< steps between lines of progress; 0: about one line per second
 };
 
 struct Outcome {
-  std::string error;               ///< empty when the rank did all steps
-  uint64_t steps = 0;              ///< that were done: fewer than the job's where the ranks agreed to stop
-  int stopSignal = 0;              ///< that made them; equal on all ranks
-  std::vector<uint32_t> notFinite; ///< state arguments that have become so on some rank; equal on all ranks
+  std::string error; ///< empty when the rank finished
+  /// Steps that were done; fewer than the job's where the ranks agreed to stop.
+  uint64_t steps = 0;
+  int stopSignal = 0; ///< the signal that stopped the ranks; equal on all ranks
+  /// State arguments that have a NaN or infinity on some rank; equal on all ranks.
+  std::vector<uint32_t> notFinite;
   double seconds = 0;
-  std::string telemetry;                    ///< JSON of the runtime
-  std::string trace;                        ///< JSON of the runtime; empty: none was asked for
-  std::vector<std::vector<double>> scalars; ///< by scalar, then by step; of rank 0 only
-  std::vector<Measured> evaluations;        ///< equal on all ranks
-  std::vector<uint64_t> hashes;             ///< of this rank's block of each state argument
-  /// The blocks themselves when the job saves and this rank is the first that holds
-  /// them; else empty.
+  std::string telemetry;                    ///< the runtime's telemetry, JSON
+  std::string trace;                        ///< the runtime's trace, JSON; empty: none was requested
+  std::vector<std::vector<double>> scalars; ///< values by scalar, then by step; only on rank 0
+  std::vector<Measured> evaluations;        ///< the evaluations; equal on all ranks
+  std::vector<uint64_t> hashes;             ///< a hash of this rank's block of each state argument
+  /// The blocks of the state arguments, if the job saves and this rank is the first that holds them;
+  /// otherwise empty.
   std::vector<std::vector<std::byte>> blocks;
-  std::vector<CodecTensor> codecState; ///< when the job saves
-  std::vector<AdoptedPlan> plans;      ///< equal on all ranks
-  std::string profile;                 ///< JSON, equal on all ranks; empty: none was asked for
-  /// Of an elastic job that ends before its time: steps, blocks (all of this rank), codecState and plans
-  /// between two outer steps, the last of them and the one before.
+  std::vector<CodecTensor> codecState; ///< the codec state, if the job saves
+  std::vector<AdoptedPlan> plans;      ///< the adopted plans; equal on all ranks
+  std::string profile;                 ///< the profile, JSON, equal on all ranks; empty: none was requested
+  /// The last two boundaries between outer steps, for an elastic job that ends early: steps, all blocks of
+  /// this rank, codecState and plans.
   std::vector<Outcome> boundaries;
 };
 
-/// 0, or the signal that asked this process to stop. Set by a signal handler.
+/// 0, or the signal that asked this process to stop. A signal handler sets it.
 using StopSignal = std::atomic<int>;
 
-/// What a rank does at the end, while it is still connected to the others. May throw Error.
+/// An action that a rank takes at the end, while it is still connected to the others. It may throw Error.
 using Farewell = std::function<void(cgx_context *context, const Outcome &outcome)>;
 
-/// Runs all steps as one rank, or until a signal stopped one of the ranks: all end after the same step.
+/// Runs all steps as one rank, or until a signal stops one of the ranks. All ranks end after the same step.
 /// Never throws.
 Outcome runRank(const Job &job, uint32_t rank, const StopSignal &stop, const Farewell &farewell = {});
 
-/// A hash of bytes, equal on all machines.
+/// Hashes bytes, with an equal result on all machines.
 uint64_t hashBytes(std::span<const std::byte> bytes, uint64_t seed = 0);
 
 } // namespace cgx::run

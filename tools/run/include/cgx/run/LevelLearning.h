@@ -1,4 +1,4 @@
-//===-- cgx/run/LevelLearning.h - When levels are learned, and of what -*- C++ -*-===//
+//===-- cgx/run/LevelLearning.h - Steps after which levels are learned -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,13 +15,14 @@
 namespace cgx::run {
 
 struct LevelLearning {
-  std::vector<uint64_t> steps; ///< in order; empty: nothing is learned
-  std::string options;         ///< of cgx_context_begin_profile
+  /// The steps after which levels are learned, in order; empty: none are learned.
+  std::vector<uint64_t> steps;
+  std::string options; ///< the options of cgx_context_begin_profile
 
   bool isAt(uint64_t step) const;
 };
 
-/// From the text of --learn-levels, such as "steps=100,1000 kinds=weight,gradient bits=4". Throws Error.
+/// Parses the text of --learn-levels, such as "steps=100,1000 kinds=weight,gradient bits=4". Throws Error.
 LevelLearning parseLevelLearning(const std::string &text);
 
 } // namespace cgx::run

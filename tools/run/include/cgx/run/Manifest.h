@@ -1,4 +1,4 @@
-//===-- cgx/run/Manifest.h - What a compiled program says of itself ---*- C++ -*-===//
+//===-- cgx/run/Manifest.h - Manifest of a compiled program -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The JSON text `cgx_program_manifest` of a compiled step as a structure: its
-// mesh, arguments, results (with the argument that each feeds in the next step)
-// and collectives.
+// A structure for the JSON text `cgx_program_manifest` of a compiled step: its mesh, arguments,
+// results (with the argument that each feeds in the next step) and collectives.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_MANIFEST_H
@@ -19,46 +18,47 @@
 
 namespace cgx::run {
 
-/// A named dimension of the grid of ranks. Rank numbers are row-major over it.
+/// A named dimension of the grid of ranks. Ranks are numbered in row-major order over it.
 struct MeshAxis {
   std::string name;
   int64_t size;
 };
 using Mesh = std::vector<MeshAxis>;
 
-/// For each dimension of a tensor, the mesh axes that split it, major first.
+/// The mesh axes that split each dimension of a tensor, major first.
 using Sharding = std::vector<std::vector<std::string>>;
 
 /// An argument or a result of the step, as one rank sees it.
 struct Value {
   std::string name;
   ElementType type = CGX_F32;
-  Shape shape;       ///< of one rank's block
-  Shape globalShape; ///< of the whole
-  Sharding sharding; ///< as many entries as dimensions
-  /// Of a result: the argument that takes it in the next step.
+  Shape shape;       ///< the shape of one rank's block
+  Shape globalShape; ///< the shape of the whole tensor
+  Sharding sharding; ///< one entry per dimension
+  /// The argument that takes this result in the next step.
   std::optional<size_t> feeds;
-  /// Of a result that feeds nothing: the argument whose next value it seems to be.
+  /// The argument whose next value this result seems to be, if it feeds none.
   std::optional<size_t> updates;
-  /// Of an argument: what it begins with where a state file has nothing of its name. "0": zeros; else the
-  /// tensor of that name, for each rank if it has a dimension less.
+  /// The value that an argument starts with where a state file has no tensor of its name. "0" means zeros;
+  /// any other text names a tensor, which is repeated for each rank if it has one dimension less.
   std::optional<std::string> initial;
 
   uint64_t bytes() const { return *elementCount(shape) * elementBytes(type); }
 };
 
 struct Operand {
-  std::string layer; ///< empty when it belongs to no parameter
+  std::string layer; ///< empty when the operand belongs to no parameter
   std::string kind;  ///< gradient, weight, activation, outer_gradient, other
   ElementType type = CGX_F32;
   uint64_t elements = 0;
   std::vector<uint64_t> shape;
   cgx_codec codec = {};
-  std::optional<cgx_codec> back; ///< of an all_reduce's results, if that is another one
-  bool sendsChanges = false;     ///< of samples, which are sent exactly where they were not before
-  bool isPlannable = false;      ///< compressed, or exact until a plan says otherwise
+  std::optional<cgx_codec> back; ///< the codec of an all_reduce's results, if it is another one
+  /// Samples that were not sent before are sent uncompressed, the others as differences.
+  bool sendsChanges = false;
+  bool isPlannable = false; ///< the operand is compressed, or uncompressed until a plan says otherwise
 
-  /// A codec as it is used for this operand.
+  /// Returns the codec with the parameters that it gets for this operand's shape.
   cgx_codec used(const cgx_codec &wanted) const {
     return cgx_codec_for_shape(&wanted, shape.data(), shape.size());
   }
@@ -66,14 +66,15 @@ struct Operand {
 
 struct Collective {
   int64_t id = 0;
-  uint32_t kind = 0;              ///< cgx_collective_kind
-  cgx_schedule schedule{};        ///< the algorithm of an all_reduce
-  uint32_t root = 0;              ///< of a broadcast: a position in its group
-  std::vector<cgx_pair> pairs;    ///< of a permute, whose group is all ranks
-  std::vector<std::string> sends; ///< whether each pair does in each run of a step: digits; none: all do
+  uint32_t kind = 0;           ///< cgx_collective_kind
+  cgx_schedule schedule{};     ///< the algorithm of an all_reduce
+  uint32_t root = 0;           ///< the root of a broadcast, as a position in its group
+  std::vector<cgx_pair> pairs; ///< the pairs of a permute, whose group is all ranks
+  /// For each pair, one digit per run of a step that says if it sends; empty: every run sends.
+  std::vector<std::string> sends;
   std::vector<std::vector<uint32_t>> groups;
   std::vector<Operand> operands;
-  bool decodesAgain = false; ///< payloads that another one keeps: it sends nothing
+  bool decodesAgain = false; ///< it decodes payloads that another collective keeps, and sends nothing
 };
 
 struct Manifest {
@@ -83,17 +84,17 @@ struct Manifest {
   std::vector<Value> arguments, results;
   std::vector<Collective> collectives;
 
-  /// Throws Error when the text is malformed or contradicts itself.
+  /// Parses a manifest. Throws Error when the text is malformed or contradicts itself.
   static Manifest parse(std::string_view text);
 
-  /// Makes `result` feed `argument`, or nothing. Throws Error when their types differ.
+  /// Makes `result` feed `argument`, or no argument. Throws Error when their types differ.
   void feed(size_t result, std::optional<size_t> argument);
 
-  /// For messages: `data=4, model=2`.
+  /// Returns the mesh for messages: `data=4, model=2`.
   std::string meshString() const;
 };
 
-/// A codec as manifests and plans have it. Throws Error.
+/// Parses a codec in the form that manifests and plans have. Throws Error.
 cgx_codec parseCodec(const std::string &json);
 
 } // namespace cgx::run

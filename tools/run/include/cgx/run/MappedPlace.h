@@ -1,4 +1,4 @@
-//===-- cgx/run/MappedPlace.h - Which file an address is of -----*- C++ -*-===//
+//===-- cgx/run/MappedPlace.h - Addresses of a mapped file ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Files are mapped and not read, since samples may be more than fits into memory. One that is
-// cut short meanwhile takes its pages along, and whoever touches them gets SIGBUS: as long as
-// a MappedPlace lives, that ends the process with the name of the file, in whatever thread or
-// rank it happens.
+// Files are mapped and not read, because samples may be larger than memory. If a file is
+// truncated meanwhile, an access to the lost pages raises SIGBUS. While a MappedPlace lives, that
+// ends the process with the name of the file, in any thread or rank.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_MAPPEDPLACE_H

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Between two outer steps of local training every rank has parameters of its own,
-// and nobody can go on for a rank that is gone. Right behind an outer step, at a
-// boundary, all have the same parameters, anchors and outer momentum, so that any
-// number of ranks can go on: each from a rank of before, its predecessor, whose
-// state of the inner optimizer it takes. A new one has the predecessor of another.
+// Between two outer steps of local training every rank has parameters of its own, so no other can
+// take the place of a rank that is gone. Right after an outer step, at a boundary, all have equal
+// parameters, anchors and outer momentum, so any number of ranks can continue. Each continues
+// from an earlier rank, its predecessor, and takes over that rank's state of the inner optimizer.
+// A new rank has the same predecessor as another one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_MEMBERS_H
@@ -23,21 +23,21 @@ namespace cgx::run {
 /// Parses "0,2,3". Throws Error.
 std::vector<uint32_t> parseMembers(const std::string &text);
 
-/// Whether an argument has a value for each rank that trains by itself, in its first dimension.
+/// Returns true if the first dimension of an argument has one entry per rank that trains by itself.
 bool isOfEachRank(const Value &argument);
 
-/// The predecessors of `now` ranks among `before`: those that were given, else those of the same number and,
-/// for more, the first. Throws Error where they do not fit.
+/// Returns the predecessors of `now` ranks among `before` ranks: the given ones, otherwise the rank of the
+/// same number, and for additional ranks the first one. Throws Error where they do not fit.
 std::vector<uint32_t> choosePredecessors(const std::vector<uint32_t> &given, uint32_t now, uint32_t before);
 
-/// Throws Error unless the state in the file is that of a boundary.
+/// Throws Error unless the state in the file was saved between two outer steps.
 void checkBoundary(const Manifest &manifest, const Bindings &bindings, const SafetensorsFile &state);
 
-/// Which rank of a checkpoint `rank` has the memory of codecs of: its predecessor, unless an earlier rank has
-/// that, or the ranks that train by themselves are groups of ranks.
+/// Returns the rank of a checkpoint whose codec state `rank` takes over: its predecessor. There is none if an
+/// earlier rank took that state, or if several ranks form one that trains by itself.
 std::optional<uint32_t> findPredecessor(const Bindings &bindings, const Manifest &manifest, uint32_t rank);
 
-/// Who goes on and what is dropped, as a sentence.
+/// Describes in one sentence which ranks continue and what is dropped.
 std::string describeMembers(const Bindings &bindings);
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- cgx/run/OutcomeStream.h - Outcomes between processes ----*- C++ -*-===//
+//===-- cgx/run/OutcomeStream.h - Sending outcomes between processes -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How a rank hands its outcome to the process that writes the report: over a
-// pipe or a socket, once, then end of file. An end of file before that means
-// that the rank died.
+// A rank sends its outcome once, over a pipe or a socket, to the process that writes the report,
+// and then ends the stream. If the stream ends before that, the rank has died.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_OUTCOMESTREAM_H
@@ -18,34 +17,35 @@
 
 namespace cgx::run {
 
-/// The bytes of an outcome, as they are sent.
+/// Returns the bytes in which an outcome is sent.
 std::vector<std::byte> packOutcome(uint32_t rank, const Outcome &outcome);
 
-/// False with errno set when the reader is gone.
+/// Sends an outcome. Returns false and sets errno when the reader is gone.
 bool sendOutcome(int fd, uint32_t rank, const Outcome &outcome);
 
-/// The reading end: collects bytes as they come.
+/// The reading end, which collects bytes as they arrive.
 class OutcomeReader {
 public:
-  /// Reads what is there; false at the end of the file or on an error.
+  /// Reads the bytes that are available. Returns false at the end of the file or on an error.
   bool read(int fd);
 
-  /// Adds bytes that came in another way.
+  /// Adds bytes that arrived in another way.
   void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
 
-  /// Whether anything has come.
+  /// Returns true if no bytes have arrived.
   bool isEmpty() const { return bytes_.empty(); }
 
-  /// The rank and its outcome. Throws Error when the bytes so far are not one of the job, whole: whoever sent
-  /// them, every length, type and number in them is checked.
+  /// Returns the rank and its outcome. Throws Error unless the bytes so far are one complete outcome of the
+  /// job: every length, type and number is checked, because any process may have sent them.
   std::pair<uint32_t, Outcome> take(const Job &job) const;
 
 private:
   std::vector<std::byte> bytes_;
 };
 
-/// Brings the outcomes of all ranks to rank 0 over the job's own transport, between steps; what is wrong with
-/// one is its error. On the other ranks `outcomes` stays as it is. Throws Error when the job has failed.
+/// Brings the outcomes of all ranks to rank 0 over the job's own transport, between steps. An outcome that is
+/// malformed becomes an outcome with that error. On the other ranks `outcomes` stays unchanged. Throws Error
+/// when the job has failed.
 void gatherOutcomes(const Job &job, cgx_context *context, uint32_t rank, const Outcome &own,
                     std::vector<Outcome> &outcomes);
 

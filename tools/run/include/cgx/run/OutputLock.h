@@ -1,4 +1,4 @@
-//===-- cgx/run/OutputLock.h - One run for each output ----------*- C++ -*-===//
+//===-- cgx/run/OutputLock.h - Lock of an output ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of two runs that write one file, or save into one folder, one would be lost without a
-// word. A lock is a file that the kernel holds for this process and the ranks that it
-// started, and lets go when the last of them ends, however that comes about: ck/.lock for a
-// folder, .trained.safetensors.lock beside a file. What a killed run leaves of it locks
-// nothing.
+// If two runs wrote one file, or saved into one folder, one result would be lost silently. A lock
+// is a file that the kernel holds for this process and the ranks that it started, and releases
+// when the last of them ends, in whatever way: ck/.lock for a folder, .trained.safetensors.lock
+// beside a file. The lock file of a killed run locks nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_OUTPUTLOCK_H
@@ -25,16 +24,16 @@ namespace cgx::run {
 
 class OutputLock {
 public:
-  /// Locks a file, which need not be there, or a folder, which must. What is no file (a pipe, a device,
-  /// standard output) may be shared, and is not locked. Waits up to `longestWait` for the ranks of a run
-  /// whose own process is gone: they are about to end. Throws Error where another run has it.
+  /// Locks a file, which need not exist, or a folder, which must. Pipes, devices and standard output may be
+  /// shared and are not locked. If the process of a run is gone and only its ranks remain, waits up to
+  /// `longestWait` for them to end. Throws Error where another run holds the lock.
   OutputLock(const std::string &output, std::chrono::milliseconds longestWait);
   ~OutputLock();
   OutputLock(OutputLock &&other) noexcept;
   OutputLock &operator=(OutputLock &&) = delete;
 
 private:
-  std::string path_; ///< of the lock; empty where there is none
+  std::string path_; ///< the path of the lock; empty where there is none
   Descriptor file_;
 };
 

@@ -1,4 +1,4 @@
-//===-- cgx/run/Planning.h - When codecs are measured and changed -*- C++ -*-===//
+//===-- cgx/run/Planning.h - Steps that are profiled and change codecs -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which steps are profiled and after which of them codecs change, by numbers of steps that
-// a resumed run counts on: it changes codecs where the run that it goes on from would have.
+// The rules by which steps are profiled and codecs change. They count steps of the whole
+// training, so that a resumed run changes codecs where the run that it resumes would have.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_PLANNING_H
@@ -22,7 +22,7 @@
 
 namespace cgx::run {
 
-/// A plan of cgx-plan's or of the runtime's, and the step from which it holds.
+/// A plan from cgx-plan or from the runtime, and the step from which it holds.
 struct AdoptedPlan {
   uint64_t step = 0;
   std::string json;
@@ -30,38 +30,39 @@ struct AdoptedPlan {
 
 struct Planning {
   std::string plan;           ///< JSON, adopted before the first step; empty: the program's codecs
-  bool profile = false;       ///< whether the last steps are profiled
-  std::string profileOptions; ///< JSON: candidates
+  bool profile = false;       ///< the last steps are profiled
+  std::string profileOptions; ///< JSON, the candidates
   uint64_t profileSteps = 10;
-  std::string request; ///< JSON: what plans are made; empty: none
+  std::string request; ///< JSON, the request that plans are made from; empty: none are made
   uint64_t every = 100, warmup = 200;
   LevelLearning levels;
 
   bool adapts() const { return !request.empty(); }
-  /// Whether a new plan holds from this step on.
+  /// Returns true if a new plan holds from this step on.
   bool isBoundary(uint64_t step) const;
-  /// Whether this step is among those that the next plan is made of, or the profile, where
-  /// `end` is the step behind the last.
+  /// Returns true if the next plan, or the profile, is made from this step. `end` is the number after the
+  /// last step.
   bool isProfiled(uint64_t step, uint64_t end) const;
 };
 
-/// Does what a planning says, between the steps of one rank.
+/// The object that profiles and adopts plans as a planning says, between the steps of one rank.
 class Planner {
 public:
   Planner(const Planning &planning, cgx_context *context) : planning(planning), context(context) {}
 
-  /// Before the step. Throws Error.
+  /// Prepares for the step. Throws Error.
   void beforeStep(uint64_t step, uint64_t end);
-  /// Behind the step, before anything else: levels that were learned in it are part of what is kept.
+  /// Finishes the step, before anything else does: levels that were learned in it are part of the state that
+  /// is saved.
   void afterStep(uint64_t step);
-  /// Where `step` is the next: makes the plan that is due, so that a run that goes on from a checkpoint taken
-  /// here has it.
+  /// Makes the plan that is due before step `step`, so that a run that resumes from a checkpoint taken here
+  /// has it.
   void settle(uint64_t step);
-  /// Behind the last step: `end`.
+  /// Finishes after the last step, whose number is `end - 1`.
   void finish(uint64_t end);
 
-  std::vector<AdoptedPlan> plans; ///< one for each time that codecs changed
-  std::string profile;            ///< JSON; empty if none was asked for
+  std::vector<AdoptedPlan> plans; ///< one plan per change of codecs
+  std::string profile;            ///< JSON; empty if no profile was requested
 
 private:
   void adapt(uint64_t step);

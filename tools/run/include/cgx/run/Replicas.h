@@ -1,4 +1,4 @@
-//===-- Replicas.h - Do ranks agree on what they share -----------*- C++ -*-===//
+//===-- Replicas.h - Agreement of ranks on shared state ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks that hold the same block of a state tensor must hold the same bits, after every step. A step that
-// breaks this (a gradient that was reduced along one mesh axis and not along the other) trains several models
-// that drift apart. So ranks compare digests after the first step, and again each time that the run is twice
-// as long, or 1024 steps longer.
+// Ranks that hold the same block of a state tensor must hold equal bits after every step. A step that breaks
+// this (a gradient that was reduced along one mesh axis and not along the other) trains several models that
+// drift apart. So ranks compare digests after the first step, and again whenever the run is twice as long, or
+// 1024 steps longer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_REPLICAS_H
@@ -19,23 +19,24 @@
 
 namespace cgx::run {
 
-/// A state tensor of which ranks that hold the same block hold different bits.
+/// A state tensor whose bits differ between ranks that hold the same block of it.
 struct Disagreement {
   std::string tensor;
-  /// Ranks with equal bits, of one block, by lowest rank: at least two lists.
+  /// Lists of ranks with equal bits, for one block, in the order of the lowest rank. There are at least two.
   std::vector<std::vector<uint32_t>> ranks;
 };
 
-/// Whether ranks compare after `done` of the job's steps.
+/// Returns true if ranks compare their state after `done` of the job's steps.
 bool isCompared(const Job &job, uint64_t done);
 
-/// `digests` are hashBytes() of each rank's blocks of the state arguments.
+/// Returns the tensors on which ranks disagree. `digests` holds, for each rank, hashBytes() of its blocks of
+/// the state arguments.
 std::vector<Disagreement> findDisagreements(const Job &job, std::span<const std::vector<uint64_t>> digests);
 
-/// What went wrong, for the user: which tensors, on which ranks, after which step.
+/// Describes the disagreement for the user: which tensors, on which ranks, after which step.
 std::string describe(const Job &job, std::span<const Disagreement> disagreements, uint64_t stepsDone);
 
-/// Which state is not finite any more, for the user.
+/// Describes for the user which state tensors have a NaN or infinity.
 std::string describeNotFinite(const Job &job, const Outcome &outcome);
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- cgx/run/Report.h - What a run amounts to ----------------*- C++ -*-===//
+//===-- cgx/run/Report.h - Report of a run ----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,11 +12,11 @@
 
 namespace cgx::run {
 
-/// The hash of the state as a whole: equal for equal tensors.
+/// Returns a hash of the whole state, equal for equal tensors.
 std::string stateHash(const Job &job, const std::vector<Outcome> &outcomes);
 
-/// JSON (schema in tools/run/README.md), and where the bytes that the transport counted are not those that
-/// the manifest promised.
+/// The report as JSON (schema in tools/run/README.md), and the places where the bytes that the transport
+/// counted differ from those that the manifest promised.
 struct Report {
   std::string text;
   std::vector<std::string> problems;
@@ -24,10 +24,10 @@ struct Report {
 Report makeReport(const Job &job, const std::vector<Outcome> &outcomes,
                   std::span<const Disagreement> disagreements);
 
-/// A few lines for the terminal, from the report's text.
+/// Returns a few lines for the terminal, made from the report's text.
 std::string summarize(const std::string &report);
 
-/// Bytes as people read them: `1.23 MB`.
+/// Formats a number of bytes for people: `1.23 MB`.
 std::string bytesString(double bytes);
 
 } // namespace cgx::run

@@ -12,8 +12,8 @@
 //     {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...,
 //      "__metadata__": {"key": "value"}}
 //
-// and the tensors one behind the other, without holes. A file is untrusted: it
-// is checked completely before the first view of it is given out.
+// and the tensors one after the other, without holes. A file is untrusted: it
+// is checked completely before the first view of it is returned.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_SAFETENSORS_H
@@ -28,23 +28,23 @@ namespace cgx::run {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// The tensors of one file, mapped into memory. Views live as long as it does.
+/// The tensors of one file, mapped into memory. Views of them are valid as long as this object lives.
 class SafetensorsFile {
 public:
-  /// Longest header taken, as in the format's reference implementation.
+  /// The longest header that is accepted, as in the format's reference implementation.
   static constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
   /// Maps and checks a file. Throws Error.
   static SafetensorsFile open(const std::string &path);
 
-  /// Checks `bytes`, which must outlive the result; `path` names them in errors.
+  /// Checks `bytes`, which must outlive the result. `path` is the name that errors give them.
   static SafetensorsFile parse(std::span<const std::byte> bytes, const std::string &path);
 
   const std::string &path() const { return path_; }
   const Metadata &metadata() const { return metadata_; }
-  /// In order of their names.
+  /// Returns the tensors in order of their names.
   const std::vector<TensorView> &tensors() const { return tensors_; }
-  /// The tensor of exactly this name, or null.
+  /// Returns the tensor of exactly this name, or null.
   const TensorView *find(std::string_view name) const;
 
 private:

@@ -27,18 +27,17 @@ namespace cgx::run {
 
 using Shape = std::vector<int64_t>;
 
-/// Dimensions that a tensor may have: copies keep their position on the stack.
+/// The most dimensions that a tensor may have: copies keep their position on the stack.
 inline constexpr size_t kMaxDimensions = 16;
 
-/// The number of elements; nothing when it, or its size in bytes for 8-byte
+/// Returns the number of elements. Returns nothing when that number, or the size in bytes with 8-byte
 /// elements, does not fit 63 bits, or when a dimension is negative.
 std::optional<uint64_t> elementCount(const Shape &shape);
 
-/// For messages: `f32[64,128]`, `i32[]`.
+/// Formats a type for messages: `f32[64,128]`, `i32[]`.
 std::string typeString(ElementType type, const Shape &shape);
 
-/// A dense, row-major tensor. The bytes belong to someone else and need not be
-/// aligned to the element type.
+/// A dense, row-major tensor. It does not own the bytes, which need not be aligned to the element type.
 struct TensorView {
   std::string name;
   ElementType type = CGX_F32;
@@ -46,21 +45,22 @@ struct TensorView {
   std::span<const std::byte> bytes;
 };
 
-/// The element at `address` as a double; exact but for 64-bit integers beyond 2^53.
+/// Returns the element at `address` as a double, which is inexact only for 64-bit integers beyond 2^53.
 double readScalar(ElementType type, const void *address);
 
-/// Writes what `text` says as one element: decimal, `true`, `false`, `nan`,
-/// `inf`. False when it is malformed or does not fit the type.
+/// Writes the number in `text` as one element: decimal, `true`, `false`, `nan`, `inf`. Returns false when the
+/// text is malformed or the number does not fit the type.
 bool parseScalar(ElementType type, std::string_view text, void *address);
 
-/// Whether every value of `from` is a value of `to`; a narrow type takes what files have for it.
+/// Returns true if every value of `from` is a value of `to`, where `from` may be the type in which files
+/// store a narrow `to`.
 bool isLosslessConversion(ElementType from, ElementType to);
 
 /// Copies `count` elements and converts them. The conversion must be lossless.
 void convertElements(ElementType from, const void *source, ElementType to, void *destination, uint64_t count);
 
-/// The first byte of a tensor from a file that is no element of the narrow type `type`, as a number; nothing
-/// where all are, or the type is not narrow.
+/// Returns the first byte of a tensor from a file that is no element of the narrow type `type`, as a number.
+/// Returns nothing where all are elements, or the type is not narrow.
 std::optional<double> findForeignElement(ElementType type, const TensorView &tensor);
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- cgx/run/Trace.h - One timeline of all ranks -------------*- C++ -*-===//
+//===-- cgx/run/Trace.h - Timeline of all ranks -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,8 @@
 
 namespace cgx::run {
 
-/// The events of all ranks as a file for Perfetto or chrome://tracing, from the first event on.
+/// Returns the events of all ranks as a file for Perfetto or chrome://tracing. Time starts at the first
+/// event.
 std::string writeTrace(const std::vector<Outcome> &outcomes);
 
 } // namespace cgx::run

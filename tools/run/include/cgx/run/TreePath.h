@@ -27,11 +27,11 @@ public:
   explicit TreePath(std::string_view name);
 
   const std::string &name() const { return name_; }
-  /// All keys: `state/params/l1/w`.
+  /// Returns all keys: `state/params/l1/w`.
   const std::string &full() const { return full_; }
-  /// Without the first key; the full form when there is no other.
+  /// Returns the path without its first key, or the full path when it has only one key.
   const std::string &brief() const { return brief_; }
-  /// The last key.
+  /// Returns the last key.
   const std::string &leaf() const { return leaf_; }
 
 private:
@@ -48,10 +48,10 @@ inline constexpr Agreement kAgreements[] = {Agreement::Exact, Agreement::Full, A
 
 bool agree(const TreePath &a, const TreePath &b, Agreement how);
 
-/// The one path among `paths` that `text`, as a person types it, means. Throws
-/// Error when there is none or more than one; `what` says what is looked for.
+/// Returns the one path among `paths` that a user means by `text`. Throws Error when none or more than one
+/// fits; `what` is the noun that the error uses for it.
 size_t findPath(const std::vector<TreePath> &paths, const std::string &text, const std::string &what);
-/// The same where there may be none.
+/// Returns that path, or nothing where none fits.
 std::optional<size_t> findPathIfAny(const std::vector<TreePath> &paths, const std::string &text,
                                     const std::string &what);
 

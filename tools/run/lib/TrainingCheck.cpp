@@ -1,4 +1,4 @@
-//===-- Purpose.cpp - Whether a program trains and compresses ----*- C++ -*-===//
+//===-- TrainingCheck.cpp - Check that a program trains and compresses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/run/Purpose.h"
+#include "cgx/run/TrainingCheck.h"
 
 #include "cgx/run/Error.h"
 
@@ -44,7 +44,7 @@ std::vector<std::string> cgx::run::describeOmissions(const Manifest &manifest, b
       compressed += operand.codec.family != CGX_CODEC_IDENTITY;
     }
   if (!trains(manifest) && gradients == 0)
-    return omissions; // an evaluation, which has nothing of that to do
+    return omissions; // an evaluation does none of these
   if (!trains(manifest))
     omissions.push_back("nothing is trained: no result of the program is fed back into an argument");
   if (manifest.ranks > 1 && operands == 0)

@@ -1,4 +1,4 @@
-//===-- RemoteMember.cpp - One rank of a job on several hosts ---*- C++ -*-===//
+//===-- RemoteRank.cpp - One rank of a job on several hosts ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

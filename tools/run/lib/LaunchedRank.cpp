@@ -1,4 +1,4 @@
-//===-- Member.cpp - One rank of a job started elsewhere --------*- C++ -*-===//
+//===-- LaunchedRank.cpp - One rank of a job started elsewhere --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks meet over a Unix socket in the abstract namespace: its name needs no
-// folder that they share, and nothing is left behind when they die.
+// Ranks connect over a Unix socket in the abstract namespace: its name needs no common folder,
+// and nothing is left behind when they die.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,15 +41,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The variables in which launchers tell a process its place.
+/// The variables in which a launcher tells a process its rank.
 struct Launcher {
   const char *rank, *ranks;
-  const char *localRanks; ///< on this host; null where the launcher does not say
-  /// Together they differ between two jobs on one host, and between a start of one and its restart; the first
-  /// of them is always there.
+  const char *localRanks; ///< the number of ranks on this host; null where the launcher does not give it
+  /// Variables whose values together differ between two jobs on one host, and between a job and its restart.
+  /// The first is always set.
   std::array<const char *, 3> job;
-  /// Where a job has steps that may run at a time: the first of these that is there tells them apart. All are
-  /// equal for the tasks of a step.
+  /// Variables of which the first that is set tells apart the steps of a job, where several may run at a
+  /// time. The tasks of one step have equal values.
   std::array<const char *, 4> step = {};
 };
 constexpr Launcher kLaunchers[] = {
@@ -75,7 +75,7 @@ uint32_t parseVariable(const char *name) {
   return value;
 }
 
-/// Made of what the launcher says, in characters that a job's name may have.
+/// Makes a job name from the launcher's variables, with only the characters that a job name may have.
 std::string jobName(const Launcher &launcher) {
   std::string name;
   for (const char *variable : launcher.job) {
@@ -106,11 +106,11 @@ struct Address {
   socklen_t length;
 
   explicit Address(const Job &job) {
-    // The first byte is zero: the abstract namespace.
+    // The first byte is zero, which selects the abstract namespace.
     std::string text = "cgx-run." + std::to_string(::getuid()) + "." + job.name;
     name.sun_family = AF_UNIX;
     if (constexpr size_t most = sizeof name.sun_path - 1;
-        text.size() > most) { // what is cut off counts as well
+        text.size() > most) { // the hash covers the part that is cut off as well
       char digest[18];
       std::snprintf(digest, sizeof digest, ".%016llx",
                     static_cast<unsigned long long>(hashBytes(std::as_bytes(std::span(text)))));
@@ -130,8 +130,8 @@ Descriptor openSocket() {
   return socket;
 }
 
-/// Whether this user's process is at the other end: anyone on the host may connect to an abstract address, or
-/// take it.
+/// Returns true if a process of this user is at the other end: any user of the host may connect to an
+/// abstract address, or take it first.
 bool isOwnUser(const Descriptor &socket, uid_t &other) {
   ucred peer = {};
   socklen_t length = sizeof peer;
@@ -146,13 +146,13 @@ Descriptor listenAsFirst(const Job &job) {
   if (::bind(socket.get(), address.get(), address.length) != 0 && errno == EADDRINUSE)
     throw Error("another job on this host is called '" + job.name +
                 "', or another user has taken its address: give each its own name with --job");
-  // Each other rank comes twice: to see whose address it is, and with its outcome.
+  // Each other rank connects twice: to check who owns the address, and with its outcome.
   if (::listen(socket.get(), static_cast<int>(2 * job.manifest.ranks)) != 0)
     failSocket("cannot listen for the other ranks");
   return socket;
 }
 
-/// A connection to rank 0. Not open, with errno, when nobody listens.
+/// Connects to rank 0. The result is not open, with errno set, when no process listens.
 Descriptor connectToFirst(const Job &job, const std::string &what) {
   Address address(job);
   Descriptor socket = openSocket();
@@ -164,13 +164,13 @@ Descriptor connectToFirst(const Job &job, const std::string &what) {
   return socket;
 }
 
-/// Refuses a job whose rank 0 cannot listen, before this rank waits for it. That rank 0 has not come yet is
-/// no reason.
+/// Throws Error if another user's process listens in place of rank 0, before this rank waits for it. It is no
+/// error if rank 0 is not there yet.
 void expectOwnFirst(const Job &job, uint32_t rank) {
   connectToFirst(job, "rank " + std::to_string(rank) + " cannot join rank 0");
 }
 
-/// Rank 0 listens before it joins the job, so it is there when others come.
+/// Sends the outcome to rank 0, which listens before it joins the job and so is there when others connect.
 void sendToFirst(const Job &job, uint32_t rank, const Outcome &outcome) {
   const std::string what = "cannot hand the outcome of rank " + std::to_string(rank) + " to rank 0";
   Descriptor socket = connectToFirst(job, what);
@@ -180,7 +180,7 @@ void sendToFirst(const Job &job, uint32_t rank, const Outcome &outcome) {
     failSocket(what);
 }
 
-/// Waits for the outcomes of the ranks but the first, until the deadline.
+/// Waits until the deadline for the outcomes of all ranks except the first.
 void collect(const Job &job, const Descriptor &listener, std::vector<Outcome> &outcomes) {
   struct Peer {
     Descriptor socket;
@@ -201,7 +201,7 @@ void collect(const Job &job, const Descriptor &listener, std::vector<Outcome> &o
       auto current = peer++;
       if (polls[i].revents == 0 || current->reader.read(polls[i].fd))
         continue;
-      if (current->reader.isEmpty()) { // came to see whose address this is
+      if (current->reader.isEmpty()) { // it only checked who owns the address
         peers.erase(current);
         continue;
       }
@@ -212,7 +212,7 @@ void collect(const Job &job, const Descriptor &listener, std::vector<Outcome> &o
           outcomes[rank] = std::move(outcome);
           --missing;
         }
-      } catch (const Error &error) { // whose it was is not known: that rank will be missing
+      } catch (const Error &error) { // the sender is unknown; its rank will be reported as missing
         std::fprintf(stderr, "cgx-run: warning: an outcome that was handed over %s\n", error.what());
       }
       peers.erase(current);

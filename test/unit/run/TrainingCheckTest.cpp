@@ -1,4 +1,4 @@
-//===-- PurposeTest.cpp - Whether a program trains and compresses -*- C++ -*-===//
+//===-- TrainingCheckTest.cpp - Check that a program trains and compresses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/run/Purpose.h"
+#include "cgx/run/TrainingCheck.h"
 
 #include "cgx/run/Error.h"
 
@@ -16,7 +16,8 @@ using namespace cgx::run;
 
 namespace {
 
-/// One argument, one result that neither feeds nor updates it, and one gradient that travels exactly.
+/// Returns a program with one argument, one result that neither feeds nor updates it, and one uncompressed
+/// gradient.
 Manifest plain() {
   Manifest manifest;
   manifest.ranks = 4;
@@ -39,7 +40,7 @@ std::string refusal(const Manifest &manifest) {
   }
 }
 
-TEST(Purpose, AnUpdateThatNothingFeedsBackIsRefused) {
+TEST(TrainingCheck, AnUpdateThatNothingFeedsBackIsRefused) {
   Manifest manifest = plain();
   EXPECT_EQ(refusal(manifest), "");
   manifest.results[0].updates = 0;
@@ -49,7 +50,7 @@ TEST(Purpose, AnUpdateThatNothingFeedsBackIsRefused) {
   EXPECT_EQ(refusal(manifest), "");
 }
 
-TEST(Purpose, WhatIsNotDoneIsSaid) {
+TEST(TrainingCheck, WhatIsNotDoneIsSaid) {
   Manifest manifest = plain();
   std::vector<std::string> omissions = describeOmissions(manifest, /*plans=*/false);
   ASSERT_EQ(omissions.size(), 2u);
