@@ -93,6 +93,14 @@ class Training(DeviceTest):
                 self.assertNotEqual(report["loss"]["per_step"][0], report["loss"]["per_step"][-1])
                 self.expect_equal_to_rounding(state, expected, delta)
 
+    def test_what_xla_takes_for_zero_is_zero_in_whichever_thread_a_step_goes_on(self):
+        """A momentum without a gradient becomes denormal after some 800 steps, which XLA's threads flush."""
+        report, state, _ = self.train_example("mlp-digits", "cpu", "--compress", "bits=4 error-feedback=f32", "--steps", 1200)
+        self.assertEqual(report["disagreements"], [])
+        momenta = [value for name, tensor in state.items() if "['momentum']" in name for value in values(tensor)]
+        self.assertIn(0.0, momenta)  # of units that are silent
+        self.assertEqual([value for value in momenta if 0 < abs(value) < 2.0**-126], [])
+
     def test_a_run_is_the_same_to_the_bit_each_time(self):
         runs = [self.train_example("mlp-digits", "cpu", "--compress", "bits=4", "--steps", 10)[1] for _ in range(2)]
         self.assertEqual(*runs)
