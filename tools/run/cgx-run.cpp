@@ -15,6 +15,7 @@
 #include "cgx/output/OutputFolder.h"
 #include "cgx/run/AddressSpace.h"
 #include "cgx/run/Checkpoints.h"
+#include "cgx/run/DeviceProgram.h"
 #include "cgx/run/Elastic.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/FileSystem.h"
@@ -153,6 +154,13 @@ void describe(CLI::App &app, Options &options) {
       ->check(CLI::Range(uint32_t{1}, uint32_t{1} << 16))
       ->needs("--local-steps")
       ->type_name("MIN")
+      ->group("Ranks");
+  app.add_option(
+         "--device", options.device,
+         "What ranks compute on: native, the processor by cgx's own code; cpu, by XLA; or the PJRT plugin "
+         "of that path (docs/devices.md)")
+      ->type_name("native|cpu|PLUGIN.so")
+      ->capture_default_str()
       ->group("Ranks");
   cgx::cli::takeTransport(app.add_option("--transport", options.transport))
       ->capture_default_str()
@@ -428,6 +436,9 @@ Program loadProgram(const Options &options) {
                   (options.compress ? "--compress" : "--local-steps") + ", got the library '" +
                   options.program +
                   "': its collectives are what cgx-opt made of them before it was compiled");
+    if (options.device != kNativeDevice)
+      throw Error("expected the text of a step with --device " + options.device + ", got the library '" +
+                  options.program + "', which is native code: give step.mlir, which it was compiled from");
     return openLibrary(options.program);
   }
   return compileStep(options);
@@ -661,6 +672,7 @@ Options evaluationOptions(const Options &options) {
   own.dataFiles = options.evaluateData;
   own.quiet = options.quiet;
   own.noCache = options.noCache;
+  own.device = options.device;
   own.elastic = options.elastic;
   own.ranks = options.elastic ? options.ranks : std::nullopt;
   own.isHandedOn = options.isHandedOn;
@@ -732,6 +744,9 @@ int runElastically(Options options, const std::optional<LaunchedRank> &membershi
 int run(Options options) {
   expectAddresses(1); // before other errors
   placeMessages(options.messagesIn);
+  if (options.device != kNativeDevice && options.transport == "inproc")
+    throw Error("expected ranks in processes of their own with --device " + options.device +
+                ", each with a device, got --transport inproc: shm is the default");
   std::optional<LaunchedRank> membership = givenMembership(options);
   if (!membership && !options.ranks)
     membership = findMembership();
@@ -800,7 +815,7 @@ static cgx::cli::Advices advices() {
           {"--checkpoint", "checkpoints are written by --save FOLDER/ --save-every K"},
           {"--checkpoint-every", "checkpoints are written by --save FOLDER/ --save-every K"},
           {"--epochs", "give the number of steps, --steps K --repeat; one pass over the data is the default"},
-          {"--device", "cgx-run trains on processors; on GPUs train in JAX or PyTorch, with cgx.compress"}};
+          {"--gpu", "cgx-run trains on processors; on GPUs train in JAX or PyTorch, with cgx.compress"}};
 }
 
 static int runTool(int argc, char **argv) {

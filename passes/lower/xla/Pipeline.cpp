@@ -28,6 +28,7 @@ void buildLowerToXlaPipeline(OpPassManager &manager, const LowerToXlaPipelineOpt
 void registerXlaPasses() {
   registerKeepShardingsPass();
   registerLowerToXlaFfiPass();
+  registerTakeRankPass();
   registerWrapPerRankPass();
   PassPipelineRegistration<LowerToXlaPipelineOptions>(
       "cgx-lower-to-xla",

@@ -99,6 +99,15 @@ class Front(unittest.TestCase):
             self.assertRegex(result.stdout, rf"(?m)^(ok|-|warning) +{subject} ")
         self.assertRegex(result.stdout, r"16 MiB +quantize bits=4")
 
+    @unittest.skipUnless("run" in TOOLS, "this build has no cgx-run")
+    def test_the_doctor_says_what_is_wrong_with_a_plugin(self):
+        with tempfile.NamedTemporaryFile(suffix="_cpu_plugin.so") as file:
+            file.write(b"no library")
+            file.flush()
+            result = run(BIN / "cgx", "doctor", "--no-measure", env={**os.environ, "CGX_PJRT": file.name, "VIRTUAL_ENV": "/nonexistent"})
+            self.assertRegex(result.stdout, rf"(?m)^- +devices +expected a PJRT plugin, which is a shared library, got '{file.name}'")
+            self.assertRegex(result.stdout, r"(?m)^ +-> for cgx-run --device install one")
+
     def test_the_doctor_says_the_same_to_programs(self):
         shown = cgx("doctor", "--no-measure")
         result = cgx("doctor", "--no-measure", "--json")

@@ -23,7 +23,7 @@ MISTAKES = [
     ("cgx-run", "a.so --batch-size 64", "no such option --batch-size: the size of a batch is that of the exported step"),
     ("cgx-run", "a.so --checkpoint-every 5", "no such option --checkpoint-every: checkpoints are written by --save FOLDER/ --save-every K"),
     ("cgx-run", "a.so --epochs 5", "no such option --epochs: give the number of steps, --steps K --repeat"),
-    ("cgx-run", "a.so --device cuda", "no such option --device: cgx-run trains on processors"),
+    ("cgx-run", "a.so --gpu", "no such option --gpu: cgx-run trains on processors"),
     ("cgx-run", "a.so --compress", "--compress: expected a value, got none"),
     ("cgx-run", "a.so --compress bits=4 bucket=128", "quote what belongs together, --compress \"bits=4 bucket=128\""),
     ("cgx-run", "a.so --set a=1 b=2", "name the option again for each, --set a=1 --set b=2"),

@@ -12,6 +12,7 @@
 extern "C" const cgx::compile::Library *cgx_compile_library() {
   using namespace cgx::compile;
   cgx::prepareLlvmProcess("cgx-run");
-  static const Library library = {&cgx::cli::version, compileFile, compileText, compressFile, loadObjects};
+  static const Library library = {&cgx::cli::version, compileFile,        compileText,       compressFile,
+                                  loadObjects,        lowerFileForDevice, lowerTextForDevice};
   return &library;
 }

@@ -138,6 +138,9 @@ int runDoctor(int argc, char **argv) {
   std::vector<Finding> findings = {findProcessor(), findCores(),     findMemory(),      findSharedMemory(),
                                    findHugePages(), findOpenFiles(), findMpi(),         findTcp(),
                                    findGpu(),       findNccl(),      findConvolutions()};
+#ifdef CGX_FRONT_HAS_PJRT
+  findings.push_back(findDevices());
+#endif
   for (Finding &tool : findTools())
     findings.push_back(std::move(tool));
   bool canTrain = std::none_of(findings.begin(), findings.end(),

@@ -40,6 +40,7 @@ Finding findMpi();
 Finding findNccl();
 Finding findConvolutions();
 Finding findGpu();
+Finding findDevices(); ///< in builds with cgx-run
 std::vector<Finding> findTools();
 
 } // namespace cgx::front

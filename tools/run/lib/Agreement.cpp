@@ -8,6 +8,8 @@
 
 #include "cgx/run/Agreement.h"
 
+#include "cgx/run/DeviceProgram.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -158,6 +160,8 @@ std::vector<Fact> cgx::run::listFacts(const Job &job, const Options &options, co
   facts.name("--until", numberIf(options.until));
   facts.countWhatFollows("the first step", number(job.firstStep));
   facts.countWhatFollows("the number of steps", number(job.steps));
+  // Devices round otherwise, each in its way: what ranks hold alike would differ.
+  facts.count("--device", job.program.device ? job.program.device->plugin.version() : "");
   facts.count("--seed", number(job.seed));
   facts.count("--shuffle", flag(job.shuffle));
   facts.count("--pad-last", flag(job.padLast));

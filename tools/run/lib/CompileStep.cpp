@@ -8,6 +8,7 @@
 
 #include "cgx/Cli/Version.h"
 #include "cgx/compile_library.h"
+#include "cgx/run/DeviceProgram.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Options.h"
 
@@ -91,16 +92,38 @@ std::string compress(const compile::Library &compiler, const Options &options) {
   return std::move(*compressed.text);
 }
 
+bool isRewritten(const Options &options) {
+  return options.compress || options.localSteps || (options.elastic && options.ranks);
+}
+
+/// The program of XLA; each rank has its device compile it.
+Program lowerForDevice(const compile::Library &compiler, const Options &options) {
+  const std::string &path = options.program;
+  XlaLibrary library{};
+  pjrt::Plugin plugin = openDevice(options.device, library); // before the compiler works for it
+  compile::DeviceStep step = isRewritten(options)
+                                 ? compiler.lowerTextForDevice(compress(compiler, options), path)
+                                 : compiler.lowerFileForDevice(path);
+  if (!step.text)
+    throw Error("cannot compile '" + path + "' for a device\n" + step.diagnostics);
+  std::fputs(step.diagnostics.c_str(), stderr); // warnings
+  auto device = std::make_shared<const DeviceProgram>(
+      DeviceProgram{std::move(plugin), library, std::move(*step.text), std::move(step.name)});
+  return {path, std::move(step.manifest), nullptr, nullptr, std::move(device)};
+}
+
 } // namespace
 
 Program cgx::run::compileStep(const Options &options) {
   const std::string &path = options.program;
   const compile::Library &compiler = loadCompiler(path);
+  if (options.device != kNativeDevice)
+    return lowerForDevice(compiler, options);
   CompileProgress progress(options);
   compile::Options how;
   how.useCache = !options.noCache;
   how.progress = [&](size_t done, size_t count) { progress.show(done, count); };
-  compile::Outcome outcome = options.compress || options.localSteps || (options.elastic && options.ranks)
+  compile::Outcome outcome = isRewritten(options)
                                  ? compiler.compileText(compress(compiler, options), path, how)
                                  : compiler.compileFile(path, how);
   if (!outcome.artifact)
@@ -111,5 +134,5 @@ Program cgx::run::compileStep(const Options &options) {
   if (!loaded.step)
     throw Error("cannot load what '" + path + "' was compiled to: " + error);
   progress.end();
-  return {path, loaded.manifest, loaded.step, loaded.code};
+  return {path, loaded.manifest, loaded.step, loaded.code, nullptr};
 }

@@ -25,7 +25,7 @@ bool cgx::run::isEvaluated(const Job &job, uint64_t done) {
 std::vector<double> Evaluation::run(const Stepper &training) {
   for (const auto &[from, to] : training_.evaluated) {
     const std::span<const std::byte> value = training.block(from);
-    std::copy(value.begin(), value.end(), stepper_.block(to).begin());
+    std::copy(value.begin(), value.end(), stepper_.overwrittenBlock(to).begin());
   }
   std::vector<double> means(job_.scalars.all.size());
   for (uint64_t step = 0; step < job_.steps; ++step) {

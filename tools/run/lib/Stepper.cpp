@@ -19,22 +19,10 @@
 
 using namespace cgx::run;
 
-static std::vector<uint64_t> bufferSizes(const Manifest &manifest) {
-  std::vector<uint64_t> sizes;
-  for (const Value &argument : manifest.arguments)
-    sizes.push_back(argument.bytes());
-  for (const Value &result : manifest.results)
-    sizes.push_back(result.bytes());
-  return sizes;
-}
-
 Stepper::Stepper(const Job &job, uint32_t rank)
-    : job_(job), rank_(rank), arena_(bufferSizes(job.manifest)),
-      sampler_(job.bindings.samples, job.bindings.globalBatch, job.shuffle, job.seed, job.padLast) {
-  for (size_t i = 0; i < job.manifest.arguments.size(); ++i)
-    arguments_.push_back(arena_.buffer(i));
-  for (size_t i = 0; i < job.manifest.results.size(); ++i)
-    results_.push_back(arena_.buffer(job.manifest.arguments.size() + i));
+    : job_(job), rank_(rank),
+      sampler_(job.bindings.samples, job.bindings.globalBatch, job.shuffle, job.seed, job.padLast),
+      step_(bindStep(job, rank)) {
   for (size_t i = 0; i < job.manifest.arguments.size(); ++i)
     fillOnce(i);
 }
@@ -64,13 +52,13 @@ void Stepper::connect(const std::string &name) {
   config.digest = job_.digest;
   config.timeout_ms = job_.timeoutMs;
   config.manifest = job_.program.manifest.c_str();
-  cgx_context *context = nullptr;
-  const cgx_status status = cgx_context_create(&config, &context);
+  std::string error;
+  const cgx_status status = step_->connect(config, error);
+  error = std::string(cgx_status_name(status)) + ": " + error;
   if (status == CGX_MISMATCH)
-    throw Error(
-        explainMismatch(job_, name, rank_, std::string(cgx_status_name(status)) + ": " + cgx_last_error()));
-  check(status);
-  context_.reset(context);
+    throw Error(explainMismatch(job_, name, rank_, error));
+  if (status != CGX_OK)
+    throw Error(error);
 }
 
 void Stepper::fillOnce(size_t argument) {
@@ -78,22 +66,24 @@ void Stepper::fillOnce(size_t argument) {
   const Binding &binding = job_.bindings.arguments[argument];
   uint64_t width = elementBytes(value.type);
   if (binding.source == Source::State) {
-    extractBlock(value, job_.manifest.mesh, rank_, binding.tensor->bytes.data(), arguments_[argument]);
+    extractBlock(value, job_.manifest.mesh, rank_, binding.tensor->bytes.data(),
+                 step_->overwriteArgument(argument));
   } else if (binding.source == Source::OfMembers) {
     const Value own = ofOneRank(value);
     const uint32_t predecessor =
         job_.bindings.members[size_t(blockCoordinates(value, job_.manifest.mesh, rank_)[0])];
     extractBlock(own, job_.manifest.mesh, rank_,
                  binding.tensor->bytes.data() + predecessor * *elementCount(own.globalShape) * width,
-                 arguments_[argument]);
+                 step_->overwriteArgument(argument));
   } else if (binding.source == Source::PerRank) {
     extractBlock(ofOneRank(value), job_.manifest.mesh, rank_, binding.tensor->bytes.data(),
-                 arguments_[argument]);
+                 step_->overwriteArgument(argument));
   } else if (binding.source == Source::Constant && binding.constant.size() == width) {
     for (uint64_t offset = 0; offset < value.bytes(); offset += width)
-      std::memcpy(arguments_[argument] + offset, binding.constant.data(), width);
+      std::memcpy(step_->overwriteArgument(argument) + offset, binding.constant.data(), width);
   } else if (binding.source == Source::Constant) {
-    extractBlock(value, job_.manifest.mesh, rank_, binding.constant.data(), arguments_[argument]);
+    extractBlock(value, job_.manifest.mesh, rank_, binding.constant.data(),
+                 step_->overwriteArgument(argument));
   }
 }
 
@@ -103,33 +93,24 @@ void Stepper::fillForStep(uint64_t step) {
     const Binding &binding = job_.bindings.arguments[i];
     if (binding.source == Source::Data) {
       copyBatch(value, job_.manifest.mesh, rank_, binding.parts, sampler_,
-                (step + job_.firstBatch - job_.firstStep) * job_.bindings.globalBatch, arguments_[i]);
+                (step + job_.firstBatch - job_.firstStep) * job_.bindings.globalBatch,
+                step_->overwriteArgument(i));
     } else if (binding.source == Source::PerStep) {
-      copyStepValue(value, job_.manifest.mesh, rank_, *binding.tensor, step, arguments_[i]);
+      copyStepValue(value, job_.manifest.mesh, rank_, *binding.tensor, step, step_->overwriteArgument(i));
     } else if (binding.source == Source::Computed) {
-      binding.value->write(value, step, job_.seed, arguments_[i]);
+      binding.value->write(value, step, job_.seed, step_->overwriteArgument(i));
     }
   }
 }
 
 void Stepper::run(uint64_t step) {
   fillForStep(step);
-  std::vector<void *> arguments(arguments_.begin(), arguments_.end()),
-      results(results_.begin(), results_.end());
-  check(cgx_context_begin_step(context_.get(), step));
-  job_.program.step(context_.get(), arguments.data(), results.data());
-  check(cgx_context_end_step(context_.get()));
-}
-
-void Stepper::feed() {
-  for (size_t i = 0; i < results_.size(); ++i)
-    if (std::optional<size_t> argument = job_.manifest.results[i].feeds)
-      std::swap(results_[i], arguments_[*argument]);
+  step_->run(step);
 }
 
 std::vector<double> Stepper::scalars() const {
   std::vector<double> values;
   for (const Scalars::Scalar &scalar : job_.scalars.all)
-    values.push_back(readScalar(job_.manifest.results[scalar.result].type, results_[scalar.result]));
+    values.push_back(readScalar(job_.manifest.results[scalar.result].type, step_->readResult(scalar.result)));
   return values;
 }

@@ -8,13 +8,13 @@
 #ifndef CGX_RUN_LIB_STEPPER_H
 #define CGX_RUN_LIB_STEPPER_H
 
-#include "cgx/run/Arena.h"
+#include "BoundStep.h"
 #include "cgx/run/Batches.h"
 #include "cgx/run/Job.h"
 
 namespace cgx::run {
 
-/// Holds the buffers of a step's arguments and results, fills and runs it.
+/// Fills the arguments of a step and runs it.
 class Stepper {
 public:
   /// Fills what does not change from step to step.
@@ -27,37 +27,33 @@ public:
   void run(uint64_t step);
 
   /// Results become the next step's arguments by changing places with them.
-  void feed();
+  void feed() { step_->feed(); }
 
   /// Of the last step, in the order of the job's scalars.
   std::vector<double> scalars() const;
 
-  std::span<std::byte> block(size_t argument) {
-    return {arguments_[argument], job_.manifest.arguments[argument].bytes()};
-  }
+  /// Returns an argument as it is between two steps.
   std::span<const std::byte> block(size_t argument) const {
-    return {arguments_[argument], job_.manifest.arguments[argument].bytes()};
+    return {step_->readArgument(argument), job_.manifest.arguments[argument].bytes()};
   }
-  cgx_context *context() const { return context_.get(); }
+  /// Returns where an argument is written anew as a whole.
+  std::span<std::byte> overwrittenBlock(size_t argument) {
+    return {step_->overwriteArgument(argument), job_.manifest.arguments[argument].bytes()};
+  }
+  cgx_context *context() const { return step_->context(); }
 
   /// Throws the runtime's last message.
   static void check(cgx_status status);
 
 private:
-  struct ContextDeleter {
-    void operator()(cgx_context *context) const { cgx_context_destroy(context); }
-  };
-
   void useGpu() const;
   void fillOnce(size_t argument);
   void fillForStep(uint64_t step);
 
   const Job &job_;
   uint32_t rank_;
-  Arena arena_;
   Sampler sampler_;
-  std::vector<std::byte *> arguments_, results_;
-  std::unique_ptr<cgx_context, ContextDeleter> context_;
+  std::unique_ptr<BoundStep> step_;
 };
 
 } // namespace cgx::run

@@ -122,4 +122,32 @@ def WrapPerRankPass : Pass<"cgx-wrap-per-rank", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cgx::sdy::SdyDialect"];
 }
 
+def TakeRankPass : Pass<"cgx-take-rank", "::mlir::ModuleOp"> {
+  let summary = "Take the number of the rank as an argument of @main";
+  let description = [{
+    Where each rank is a process with a device of its own, as under `cgx-run --device`, a compiler that sees one device
+    answers 0 to `stablehlo.partition_id` on all of them. So @main takes the number of the rank as one more argument,
+    the last, and what asked for the number of a partition or replica has it from there. All ranks compile one program.
+
+    Precondition: the program of a rank. Postcondition: the last argument of @main is a `tensor<ui32>`; no
+    `stablehlo.partition_id` or `replica_id` in it, and no number of partitions or replicas on the module: it is a program for one
+    device.
+
+    Input:
+    ```mlir
+    module attributes {mhlo.num_partitions = 4 : i32} {
+      func.func public @main(%x: tensor<4xf32>) -> ... {
+        %rank = stablehlo.partition_id : tensor<ui32>
+        %t = stablehlo.custom_call @cgx_begin_step(%rank) ...
+    ```
+    Output:
+    ```mlir
+    module {
+      func.func public @main(%x: tensor<4xf32>, %rank: tensor<ui32>) -> ... {
+        %t = stablehlo.custom_call @cgx_begin_step(%rank) ...
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
 #endif // CGX_PASSES_XLA

@@ -76,6 +76,20 @@ struct Rewriting {
 /// asked for.
 Compressed compressFile(const std::string &path, const Rewriting &rewriting);
 
+/// A step as a program of XLA for one rank, in StableHLO, or why there is none; warnings may come with
+/// either.
+struct DeviceStep {
+  std::optional<std::string> text; ///< @main takes the number of the rank behind the arguments of the step
+  std::string manifest;            ///< as Artifact has it
+  std::string name;                ///< what its calls of cgx/xla.h name it by
+  std::string diagnostics;
+};
+
+/// Lowers what compileFile and compileText take as `cgx-opt --cgx-lower-to-xla=per-rank --cgx-take-rank`
+/// does, for a device whose compiler is XLA.
+DeviceStep lowerFileForDevice(const std::string &path);
+DeviceStep lowerTextForDevice(const std::string &text, const std::string &name);
+
 /// The objects of compileFile in the memory of this process.
 struct LoadedStep {
   cgx_program_step_fn step = nullptr;

@@ -24,6 +24,8 @@ struct Library {
   decltype(&compile::compileText) compileText;
   decltype(&compile::compressFile) compressFile;
   decltype(&compile::loadObjects) loadObjects;
+  decltype(&compile::lowerFileForDevice) lowerFileForDevice;
+  decltype(&compile::lowerTextForDevice) lowerTextForDevice;
 };
 
 inline constexpr const char *kLibraryFile = "libcgx_step_compiler.so";

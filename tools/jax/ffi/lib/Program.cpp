@@ -8,6 +8,8 @@
 
 #include "Program.h"
 
+#include "FlushDenormals.h"
+
 #include <algorithm>
 
 namespace cgx::xla {
@@ -282,6 +284,8 @@ void Program::execute(Rank &rank, Request &request) {
     if (status != CGX_OK)
       fail(rank, status, error);
   }
+  // XLA goes on with the program in this thread.
+  const FlushDenormals asXla;
   request.answer(error);
 }
 

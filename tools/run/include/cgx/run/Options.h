@@ -14,6 +14,7 @@ namespace cgx::run {
 
 struct Options {
   std::string program, state, resume, data, save, report, trace, transport = "shm", jobName;
+  std::string device = "native"; ///< kNativeDevice, the name of another, or the path of a plugin
   std::optional<uint32_t> ranks;
   std::optional<uint32_t> elastic; ///< ranks that must be left to go on without the others
   bool isHandedOn = false;         ///< the state is from another membership of the same run

@@ -15,12 +15,16 @@
 
 namespace cgx::run {
 
+struct DeviceProgram;
+
+/// A step that was compiled: native code, or a program for a device.
 struct Program {
   std::string path;
   std::string manifest;
-  cgx_program_step_fn step = nullptr;
+  cgx_program_step_fn step = nullptr; ///< native code; null where there is a device
   /// Keeps the code in memory.
   std::shared_ptr<void> code;
+  std::shared_ptr<const DeviceProgram> device; ///< null: native
 };
 
 /// Loads a shared library that exports the symbols of cgx/runtime.h. Throws Error.
