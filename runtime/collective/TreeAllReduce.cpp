@@ -27,7 +27,7 @@ class TreeTask {
 public:
   TreeTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), resultCodec(execution, index, kResult),
-        exact(codec.info().isRaw()), buffers(buffers), children(positionsOf(/*sends=*/false)),
+        exact(codec.info().isUncompressed()), buffers(buffers), children(positionsOf(/*sends=*/false)),
         parent(positionsOf(/*sends=*/true)), elements(codec.info().elements), bytes(codec.chunks().slot()),
         resultBytes(resultCodec.chunks().slot()), slots(execution.scratch.take(children.size() * bytes)),
         sent(exact ? nullptr : execution.scratch.take(bytes)),

@@ -475,7 +475,7 @@ TEST(Fault, ARankThatWorksForEverIsNamedAfterALongerTime) {
                    with(kPlace, "rank 1 did not answer for 20000 ms"));
 }
 
-/// A process that is stopped has no pulse, over any transport.
+/// A process that is stopped sends no heartbeats, over any transport.
 TEST(Fault, AStoppedProcessIsNamedAfterTheTimeoutOverEveryTransport) {
   for (const std::string &transport : processTransports()) {
     SCOPED_TRACE(transport);

@@ -10,8 +10,8 @@
 #include "transport/MessageBatch.h"
 #include "transport/kinds/TransportKinds.h"
 #include "transport/routed/LocalRanks.h"
-#include "transport/tcp/Greeting.h"
-#include "transport/tcp/RendezvousPoint.h"
+#include "transport/tcp/Handshake.h"
+#include "transport/tcp/RendezvousAddress.h"
 
 #include <arpa/inet.h>
 #include <condition_variable>
@@ -213,21 +213,21 @@ TEST_F(TcpTest, ARankWithAnotherSecretIsNamedByAll) {
 
 /// Answers the first that comes to the port as rank 0 of a job with another secret.
 void answerWithAnotherSecret(int listener, const std::string &job) {
-  const int guest = accept(listener, nullptr, nullptr);
+  const int client = accept(listener, nullptr, nullptr);
   tcp::Hello own;
   own.ranks = 2;
   own.job = tcp::hashOf(job);
-  tcp::Greeting greeting(tcp::Greeting::Role::Host, own, tcp::randomBytes());
-  while (greeting.outgoing().empty()) {
-    const ssize_t count = recv(guest, greeting.incoming().data(), greeting.incoming().size(), 0);
+  tcp::Handshake handshake(tcp::Handshake::Role::Server, own, tcp::randomBytes());
+  while (handshake.outgoing().empty()) {
+    const ssize_t count = recv(client, handshake.incoming().data(), handshake.incoming().size(), 0);
     ASSERT_GT(count, 0);
-    ASSERT_TRUE(greeting.received(uint64_t(count)).ok());
+    ASSERT_TRUE(handshake.received(uint64_t(count)).ok());
   }
-  ASSERT_EQ(send(guest, greeting.outgoing().data(), greeting.outgoing().size(), MSG_NOSIGNAL),
-            ssize_t(greeting.outgoing().size()));
+  ASSERT_EQ(send(client, handshake.outgoing().data(), handshake.outgoing().size(), MSG_NOSIGNAL),
+            ssize_t(handshake.outgoing().size()));
   char byte;
-  (void)!recv(guest, &byte, 1, 0); // until it has hung up
-  close(guest);
+  (void)!recv(client, &byte, 1, 0); // until it has hung up
+  close(client);
 }
 
 // Whatever becomes of who gave it: refused or unanswered, the next hundred attempts tell less.
@@ -379,12 +379,12 @@ private:
   uint16_t own = 0;
   std::atomic<bool> held{false};
   std::atomic<uint64_t> said{0};
-  std::array<int, 2> ends{-1, -1}; ///< that of the guest, and that towards the other port
+  std::array<int, 2> ends{-1, -1}; ///< that of the client, and that towards the other port
   std::thread thread;
 };
 
-// It has greeted rank 0, and does not hear where all listen: the others wait for its answer, one another's
-// too, and nobody misses one of those.
+// It has completed the handshake with rank 0, and does not hear where all listen: the others wait for its
+// answer, one another's too, and nobody misses one of those.
 TEST_F(TcpTest, ARankThatFallsSilentWhileOthersConnectIsNamedByAll) {
   constexpr uint32_t ranks = 5, silent = 2;
   Forwarded between(port);
@@ -644,7 +644,7 @@ TEST_F(TcpTest, ARankThatGoesTakesDownItsOwnFileAndNoOther) {
   tcp::TcpOptions options;
   options.rendezvous = tcp::TcpOptions::Rendezvous::File;
   options.path = rendezvousOf(job).substr(5);
-  tcp::RendezvousPoint earlier(options, job), later(options, job);
+  tcp::RendezvousAddress earlier(options, job), later(options, job);
   ASSERT_TRUE(earlier.announce({.host = "127.0.0.1", .port = "1", .secret = kSecret}).ok());
   ASSERT_TRUE(later.announce({.host = "127.0.0.1", .port = "2", .secret = kSecret}).ok());
   earlier.takeDown();
