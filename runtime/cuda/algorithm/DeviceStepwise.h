@@ -1,4 +1,4 @@
-//===-- DeviceStepwise.h - All-reduces of several steps, on GPUs *- C++ -*-===//
+//===-- DeviceStepwise.h - Ring and tree all-reduces on GPUs ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Around a ring, or up a tree and down: as the schedule has it, what came of a chunk is added to what the
-// rank has of it before the sum leaves, or becomes the result; results go on unchanged.
+// These all-reduces go around a ring, or up a tree and down. Following the schedule, a rank adds received
+// contributions of a chunk to its own before it sends the sum on, or keeps it as the result; results are
+// forwarded unchanged.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_DEVICESTEPWISE_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_DEVICESTEPWISE_H
 
