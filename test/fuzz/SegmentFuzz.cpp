@@ -85,9 +85,10 @@ void attach(Bytes input) {
   expectReason(segment.ok() ? Status() : segment.status());
   if (!segment.ok())
     return;
-  std::memset(static_cast<void *>(memory + sizeof header), 0,
-              uint64_t(reinterpret_cast<std::byte *>(&segment->note(segment->ranks()) + 1) - memory) -
-                  sizeof header);
+  std::memset(
+      static_cast<void *>(memory + sizeof header), 0,
+      uint64_t(reinterpret_cast<std::byte *>(&segment->failureRecord(segment->ranks()) + 1) - memory) -
+          sizeof header);
   for (uint32_t rank = 0; rank < segment->ranks(); ++rank)
     (void)segment->record(rank).state.load();
   const uint32_t failed = input.take<uint8_t>() % 2 ? input.take<uint8_t>() : input.take<uint32_t>();
