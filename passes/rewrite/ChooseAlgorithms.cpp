@@ -45,7 +45,7 @@ private:
     op.setAlgorithm(Algorithm(collective.algorithm));
     if (const std::optional<layers::Hierarchy> &hosts = collective.hierarchy; hosts && !op.getHierarchy())
       op.setHierarchyAttr(HierarchyAttr::get(op.getContext(), hosts->local,
-                                             getCodecAttr(op.getContext(), hosts->inside),
+                                             getCodecAttr(op.getContext(), hosts->intraHost),
                                              Leaders(hosts->leaders)));
   }
 };

@@ -66,7 +66,7 @@ CollectiveCost getCost(CollectiveOpInterface op, const layers::Machine &machine)
   CollectiveCost cost;
   if (isReduce) {
     cost.seconds = getSeconds(collective, codecs, machine);
-    std::vector<layers::Codec> exact = layers::exactCodecsOf(collective);
+    std::vector<layers::Codec> exact = layers::uncompressedCodecsOf(collective);
     if (double seconds = getSeconds(collective, exact, machine);
         collective.algorithm == CGX_ALGORITHM_AUTO && seconds <= cost.seconds) {
       cost.seconds = seconds;

@@ -25,7 +25,7 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Rewrite.h"
-#include "cgx/layers/ExactReasons.h"
+#include "cgx/layers/UncompressedReasons.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"

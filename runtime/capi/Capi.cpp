@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The only file in which a Status becomes a cgx_status. No exception goes past it, nor past the C functions
-// of runtime/native, which catch their own.
+// This is the only file that turns a Status into a cgx_status. No exception leaves it, nor the C functions of
+// runtime/native, which catch their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ cgx_status report(const cgx::Status &status) noexcept {
   return status.getCode();
 }
 
-/// Calls `body`, and makes a status of what it throws.
+/// Calls `body`, and turns an exception into a status.
 template <typename Body> cgx::Status guarded(Body body) noexcept {
   try {
     return body();
@@ -61,7 +61,7 @@ template <typename Body> cgx::Status guarded(Body body) noexcept {
   }
 }
 
-/// What goes wrong in a compiled step is told by end_step.
+/// Fails a compiled step. end_step reports the failure.
 void failStep(cgx_context &handle, const cgx::Status &status) noexcept {
   (void)guarded([&] {
     handle.impl->fail(status);
@@ -69,7 +69,7 @@ void failStep(cgx_context &handle, const cgx::Status &status) noexcept {
   });
 }
 
-/// The same for a call of a compiled step. A call without a context has nobody to tell; it does nothing.
+/// Runs a call of a compiled step. Without a context there is nobody to report to, so it does nothing.
 template <typename Body> void guardedCall(int64_t context, Body body) noexcept {
   auto *handle = reinterpret_cast<cgx_context *>(context);
   if (!handle)
@@ -85,7 +85,7 @@ template <typename Body> void guardedCall(int64_t context, Body body) noexcept {
 const std::byte *input(int64_t address) { return reinterpret_cast<const std::byte *>(address); }
 std::byte *output(int64_t address) { return reinterpret_cast<std::byte *>(address); }
 
-/// Takes the caller's configuration, which may be of an older, shorter version.
+/// Reads the caller's configuration, which may be of an older, shorter version.
 cgx::Status readConfig(const cgx_context_config *given, cgx_context_config &config) {
   config = CGX_CONTEXT_CONFIG_INIT;
   if (!given)
@@ -98,7 +98,7 @@ cgx::Status readConfig(const cgx_context_config *given, cgx_context_config &conf
   return {};
 }
 
-/// The same for what only TCP needs; null: nothing is given.
+/// Reads the caller's configuration of TCP; null means that there is none.
 cgx::Status readTcpConfig(const cgx_tcp_config *given, cgx::TcpConfig &config) {
   if (!given)
     return {};
@@ -381,8 +381,9 @@ void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_
 void cgx_rt_provide(int64_t context, int64_t collective, int64_t operand, int64_t kept, int64_t element_type,
                     int64_t elements, int64_t address) {
   guardedCall(context, [&](cgx::Context &impl) {
-    impl.provide(collective, operand,
-                 {.kept = kept, .type = element_type, .elements = elements, .data = input(address)});
+    impl.bindOptimizerTensor(
+        collective, operand,
+        {.kept = kept, .type = element_type, .elements = elements, .data = input(address)});
   });
 }
 

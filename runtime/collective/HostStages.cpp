@@ -41,10 +41,10 @@ HostStages::HostStages(const CollectiveInfo &collective, const Group &group)
   betweenHosts.schedule = {};
   for (size_t i = 0; i < collective.operands.size(); ++i) {
     OperandInfo &operand = inside.operands[i];
-    if (!operand.isRaw()) {
+    if (!operand.isUncompressed()) {
       operand.codec = collective.schedule.inside;
       operand.levels.reset(); // they are of the other codec
-      operand.back.reset();
+      operand.returnCodec.reset();
       operand.errorFeedback.reset();
     }
     const Chunks chunks{patterns[0], operand.codec, uint32_t(operand.type), operand.elements};

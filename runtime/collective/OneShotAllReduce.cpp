@@ -18,7 +18,7 @@
 #include "AllReduceAlgorithms.h"
 #include "EagerGroup.h"
 #include "collective/OperandCodec.h"
-#include "transport/Waiting.h"
+#include "transport/WaitLoop.h"
 
 #include <cstring>
 
@@ -86,9 +86,9 @@ public:
 
   /// The same on all ranks.
   bool isPossible() const {
-    return eagerSlots && bytes != 0 && bytes <= eagerSlots->exactBytes() &&
+    return eagerSlots && bytes != 0 && bytes <= eagerSlots->uncompressedBytes() &&
            std::ranges::all_of(execution.collective.operands,
-                               [](const OperandInfo &operand) { return operand.isRaw(); });
+                               [](const OperandInfo &operand) { return operand.isUncompressed(); });
   }
 
   Status run() {
@@ -98,7 +98,7 @@ public:
       return position != execution.self() && !peers.due(position, kContribution);
     };
     bool isSent = false;
-    for (Waiting waiting(execution.transport, execution.timeout);;) {
+    for (WaitLoop waiting(execution.transport, execution.timeout);;) {
       const bool worked = !isSent && send();
       isSent |= worked;
       if (isSent && !isAnyOwing(owes) && eagerSlots->isAllTaken())

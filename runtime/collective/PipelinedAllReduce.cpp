@@ -10,7 +10,7 @@
 
 #include "EagerGroup.h"
 #include "collective/OperandCodec.h"
-#include "transport/Waiting.h"
+#include "transport/WaitLoop.h"
 
 #include <algorithm>
 #include <cstring>
@@ -46,9 +46,9 @@ struct Cursor {
 };
 
 struct Operand {
-  Operand(const Execution &execution, size_t index, const OperandBuffers &buffers, uint64_t exactBytes)
+  Operand(const Execution &execution, size_t index, const OperandBuffers &buffers, uint64_t uncompressedBytes)
       : codec(execution, index), chunks(codec.chunks()), buffers(buffers) {
-    pieceElements = codec.isRaw() ? exactPieceElements(std::min(exactBytes, kLongestExactPiece))
+    pieceElements = codec.isRaw() ? exactPieceElements(std::min(uncompressedBytes, kLongestExactPiece))
                                   : codec.pieceElements(chunks.size(0));
   }
 
@@ -77,7 +77,7 @@ public:
       traffic->length.begin(size);
       mostBytes = std::min(mostBytes, traffic->length.bytes());
       mostExactBytes = std::min(mostExactBytes, traffic->length.bytes());
-      traffic->pace.begin(/*fewest=*/size - 1);
+      traffic->window.begin(/*fewest=*/size - 1);
     }
     operands.reserve(buffers.size());
     for (size_t i = 0; i < buffers.size(); ++i)
@@ -113,7 +113,7 @@ public:
 
 private:
   Status loop() {
-    Waiting waiting(execution.transport, execution.timeout);
+    WaitLoop waiting(execution.transport, execution.timeout);
     for (;;) {
       bool worked = false;
       if (Status status = takeResults(worked); !status.ok())
@@ -205,8 +205,8 @@ private:
     uint64_t come = uint64_t(own.eagerSlots) * (size - 1);
     for (uint32_t position = 0; position < size; ++position)
       come += position != self && due(position, kContribution);
-    traffic->pace.noteReceived(come, Clock::now());
-    return traffic->pace.maySend();
+    traffic->window.noteReceived(come, Clock::now());
+    return traffic->window.maySend();
   }
 
   /// Sends the next eager message of this rank's contributions: the first of each chunk, then the second of
@@ -229,7 +229,7 @@ private:
     }
     send(kContribution, name, eager, {&execution.group.ranks[target], 1});
     if (traffic)
-      traffic->pace.noteSent(Clock::now());
+      traffic->window.noteSent(Clock::now());
     next = nextTarget(next);
   }
 
@@ -361,8 +361,8 @@ private:
   std::vector<Cursor> results;       ///< of each position; this rank's own tells how far it has reduced
   size_t next;                       ///< target of the next contribution, or their number
   GroupTraffic *traffic;             ///< over a network, or null
-  uint64_t mostBytes = eagerSlots.capacity();        ///< of an eager message, of payloads,
-  uint64_t mostExactBytes = eagerSlots.exactBytes(); ///< and of elements as they are
+  uint64_t mostBytes = eagerSlots.capacity();               ///< of an eager message, of payloads,
+  uint64_t mostExactBytes = eagerSlots.uncompressedBytes(); ///< and of elements as they are
   std::vector<Piece> pieces;
   std::vector<const std::byte *> payloads; ///< of one piece, by position
   ScratchRoom room, sumRoom;
@@ -376,7 +376,7 @@ bool canPipelineAllReduce(const Execution &execution) {
     return false;
   for (size_t i = 0; i < execution.collective.operands.size(); ++i) {
     OperandCodec codec(execution, i);
-    if (codec.info().back) // of which payloads differ by phase
+    if (codec.info().returnCodec) // of which payloads differ by phase
       return false;
     if (codec.isRaw())
       continue;

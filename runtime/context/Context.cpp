@@ -8,8 +8,8 @@
 
 #include "context/Context.h"
 
+#include "context/CompareConfigs.h"
 #include "context/Gather.h"
-#include "context/Handshake.h"
 #include "state/CarryOver.h"
 #include "transport/kinds/TransportKinds.h"
 
@@ -29,12 +29,12 @@ static TransportConfig transportConfig(const cgx_context_config &config, const T
   result.ranks = config.ranks;
   result.timeout = std::chrono::milliseconds(config.timeout_ms);
   result.ringBytes = config.ring_bytes;
-  result.hasPulse = true;
+  result.hasHeartbeat = true;
   result.tcp = tcp;
   return result;
 }
 
-/// Where messages of changes lie in files; "" on the heap.
+/// Returns the folder for files of message buffers; "" keeps them on the heap.
 static std::string folderOfMessages() {
   const char *given = std::getenv("CGX_MESSAGES_IN");
   return given ? given : "";
@@ -49,7 +49,7 @@ Context::Context(Program program, std::shared_ptr<Transport> connection, std::ch
     named.emplace_back(info.operands.size());
     isNamed.emplace_back(info.operands.size(), false);
   }
-  handshakeBytes = transport->bytesSent();
+  bytesBetweenSteps = transport->bytesSent();
 }
 
 Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &config, const TcpConfig &tcp) {
@@ -65,8 +65,8 @@ Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &confi
       connectTransport(config.transport ? config.transport : "", transportConfig(config, tcp));
   if (!transport.ok())
     return transport.status();
-  Status status = shakeHands(**transport, std::chrono::milliseconds(config.timeout_ms),
-                             {config.abi_version, config.seed, config.digest}, program);
+  Status status = compareConfigs(**transport, std::chrono::milliseconds(config.timeout_ms),
+                                 {config.abi_version, config.seed, config.digest}, program);
   if (status.ok() && config.abi_version != CGX_ABI_VERSION)
     status = Status::error(CGX_MISMATCH, "expected a caller of ABI version ", CGX_ABI_VERSION, ", got ",
                            config.abi_version);
@@ -75,7 +75,7 @@ Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &confi
   std::unique_ptr<Context> context(new Context(std::move(program), std::move(*transport),
                                                std::chrono::milliseconds(config.timeout_ms), config.seed));
   if (const Status &memory = context->state.status(); !memory.ok()) {
-    context->fail(memory); // others hear of it
+    context->fail(memory); // tells the other ranks
     return memory;
   }
   return context;
@@ -89,15 +89,15 @@ Status Context::adoptProgram(std::unique_ptr<Context> &context, const char *mani
                          context->step);
   Transport &transport = *context->transport;
   Result<Program> program = Program::parse(manifest, transport.ranks());
-  Status status = program.ok()
-                      ? shakeHands(transport, context->timeout, {CGX_ABI_VERSION, context->seed}, *program)
-                      : program.status();
+  Status status =
+      program.ok() ? compareConfigs(transport, context->timeout, {CGX_ABI_VERSION, context->seed}, *program)
+                   : program.status();
   if (status.getCode() == CGX_MISMATCH)
     return status;
   if (status.ok())
     status = context->fetchState();
   if (!status.ok()) {
-    context->fail(status); // others wait
+    context->fail(status); // the other ranks wait
     return status;
   }
   const std::optional<cuda::Stream> stream =
@@ -127,18 +127,18 @@ Status Context::adoptProgram(std::unique_ptr<Context> &context, const char *mani
   return status;
 }
 
-class Context::Pause {
+class Context::ComputeGap {
 public:
-  explicit Pause(Context &context) : context(context) {
+  explicit ComputeGap(Context &context) : context(context) {
     if (context.trace)
       context.trace->step.add(Activity::Compute, Timeline::kNone, context.computesSince, TraceClock::now());
   }
-  ~Pause() {
+  ~ComputeGap() {
     if (context.trace)
       context.computesSince = TraceClock::now();
   }
-  Pause(const Pause &) = delete;
-  Pause &operator=(const Pause &) = delete;
+  ComputeGap(const ComputeGap &) = delete;
+  ComputeGap &operator=(const ComputeGap &) = delete;
 
 private:
   Context &context;
@@ -159,7 +159,7 @@ void Context::fail(const Status &reason) {
 Status Context::beginStep(uint64_t newStep) {
   if (inStep)
     fail(Status::error(CGX_INVALID_ARGUMENT, "step ", newStep, " begins before step ", step, " has ended"));
-  // That another rank has given up shows in the next collective, whose name the error then has.
+  // A failure of another rank is reported by the next collective, whose name the error then has.
   if (!failure.ok())
     return failure;
   step = newStep;
@@ -184,7 +184,7 @@ Status Context::endStep() {
                          ": it was started, but the step did not wait for it"));
   }
   if (trace && inStep) {
-    Pause pause(*this);
+    ComputeGap gap(*this);
     trace->step.add(Activity::Step, Timeline::kNone, stepBegan, TraceClock::now());
   }
   if (Profiler *profiler = adaptation.active(); profiler && inStep)
@@ -218,8 +218,8 @@ Status Context::traceJson(const char **text) {
 }
 
 const char *Context::telemetryJson() {
-  (void)pending.waitForAll(); // its failure is for the wait to tell
-  json = telemetry.toJson(program(), transport->rank(), transport->bytesSent() - handshakeBytes);
+  (void)pending.waitForAll(); // a failure is reported by the collective's own wait
+  json = telemetry.toJson(program(), transport->rank(), transport->bytesSent() - bytesBetweenSteps);
   return json.c_str();
 }
 
@@ -231,7 +231,7 @@ Result<std::vector<std::vector<std::byte>>> Context::gather(std::span<const std:
   const uint64_t before = transport->bytesSent();
   Result<std::vector<std::vector<std::byte>>> gathered =
       toAll ? allGather(*transport, timeout, step, bytes) : cgx::gather(*transport, timeout, step, bytes);
-  handshakeBytes += transport->bytesSent() - before;
+  bytesBetweenSteps += transport->bytesSent() - before;
   if (!gathered.ok())
     fail(gathered.status());
   return gathered;
@@ -245,8 +245,8 @@ template <typename Body> Status Context::meet(Body body) {
   Stopwatch stopwatch(telemetry.profiling);
   uint64_t before = transport->bytesSent();
   Status status = body(StepBoundary{*transport, timeout, seed, step});
-  handshakeBytes += transport->bytesSent() - before;
-  // Plans that are refused or differ are so on all ranks alike, and nothing was changed.
+  bytesBetweenSteps += transport->bytesSent() - before;
+  // All ranks reject a plan, or find that plans differ, alike, and nothing was changed: the job goes on.
   if (!status.ok() && status.getCode() != CGX_INVALID_ARGUMENT && status.getCode() != CGX_MISMATCH)
     fail(status);
   return status;
@@ -324,7 +324,7 @@ template <typename Body> Status Context::execute(const CollectiveInfo &info, boo
   try {
     scratch.reset();
     status = body(execution);
-  } catch (const std::bad_alloc &) { // the one exception that the code under here can meet
+  } catch (const std::bad_alloc &) { // the only exception that `body` can throw
     status = Status(CGX_RESOURCE_EXHAUSTED, "out of memory");
   }
   return status.within(info.describe());
@@ -334,7 +334,7 @@ template <typename Body> void Context::executeNow(int64_t collective, Body body)
   const CollectiveInfo *info = admit(collective);
   if (!info)
     return;
-  Pause pause(*this);
+  ComputeGap gap(*this);
   Profiler *profiler = adaptation.active();
   if (profiler)
     profiler->enterCollective(indexOf(*info));
@@ -349,9 +349,10 @@ template <typename Body> void Context::executeNow(int64_t collective, Body body)
     fail(status);
 }
 
-/// Why a step may not lend this for a layer; "" if it may. What lies on a GPU is not waited for: there, no
-/// bit is dropped with a learning rate that is none.
-static std::string refusalOf(const Context::LentTensor &tensor, const OperandInfo &layer, bool isOnDevice) {
+/// Returns why a step may not bind this tensor to a layer; "" if it may. A value on a GPU is not waited for:
+/// there, a learning rate that is not a number drops no bits.
+static std::string rejectionOf(const Context::OptimizerTensor &tensor, const OperandInfo &layer,
+                               bool isOnDevice) {
   if (tensor.kept < 0 || tensor.kept >= CGX_KEPT_COUNT)
     return concat("expected a tensor of an optimizer, 0 to ", CGX_KEPT_COUNT - 1, ", got ", tensor.kept);
   const bool isRate = tensor.kept == CGX_KEPT_LEARNING_RATE;
@@ -370,21 +371,21 @@ static std::string refusalOf(const Context::LentTensor &tensor, const OperandInf
                                              : concat("expected a learning rate of at least 0, got ", rate);
 }
 
-void Context::provide(int64_t collective, int64_t operand, const LentTensor &tensor) {
+void Context::bindOptimizerTensor(int64_t collective, int64_t operand, const OptimizerTensor &tensor) {
   const CollectiveInfo *info = admit(collective);
   if (!info)
     return;
-  auto refuse = [&](auto... why) {
+  auto reject = [&](auto... why) {
     fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(), ": ", why...));
   };
   std::span<OperandState> states = state.operandsOf(indexOf(*info));
   if (operand < 0 || size_t(operand) >= states.size())
-    return refuse("expected an operand below ", states.size(), ", got ", operand);
+    return reject("expected an operand below ", states.size(), ", got ", operand);
   if (pending.isPending(indexOf(*info)))
-    return refuse("expected what an optimizer keeps before the collective is started");
+    return reject("expected what an optimizer keeps before the collective is started");
   const OperandInfo &layer = info->operands[size_t(operand)];
-  if (std::string wrong = refusalOf(tensor, layer, device && isOnDevice(tensor.data)); !wrong.empty())
-    return refuse("layer '", layer.layer, "': ", wrong);
+  if (std::string wrong = rejectionOf(tensor, layer, device && isOnDevice(tensor.data)); !wrong.empty())
+    return reject("layer '", layer.layer, "': ", wrong);
   states[size_t(operand)].kept[size_t(tensor.kept)] = {tensor.data, cgx_element_type(tensor.type)};
 }
 
@@ -403,8 +404,8 @@ void Context::nameOperand(int64_t collective, int64_t operand, const std::byte *
   isNamed[index][operand] = true;
 }
 
-/// OK if the step has lent all that codecs need.
-static Status checkProvided(const CollectiveInfo &info, std::span<const OperandState> states) {
+/// Returns OK if the step has bound all tensors that codecs read.
+static Status checkBound(const CollectiveInfo &info, std::span<const OperandState> states) {
   constexpr const char *names[] = {"parameter", "first moment", "second moment", "learning rate"};
   for (size_t i = 0; i < states.size(); ++i)
     for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
@@ -420,7 +421,7 @@ Status Context::takeNamed(const CollectiveInfo &info) {
     if (!isThere[i])
       return Status::error(CGX_INVALID_ARGUMENT, info.describe(), ": operand ", i, " was not named");
   isThere.assign(isThere.size(), false);
-  return checkProvided(info, state.operandsOf(indexOf(info)));
+  return checkBound(info, state.operandsOf(indexOf(info)));
 }
 
 void Context::observe(const CollectiveInfo &info, size_t operand, const std::byte *input) {
@@ -437,7 +438,7 @@ void Context::observe(const CollectiveInfo &info, size_t operand, const std::byt
 
 Status Context::runNow(const CollectiveInfo &info, Buffers operands, bool beside) {
   return execute(info, beside, [&](Execution &execution) {
-    // Before it runs: the result may take the place of the operand.
+    // This happens before the collective runs, because the result may replace the operand.
     if (!(device && DeviceUse::isNeededFor(operands)))
       for (size_t i = 0; i < operands.size(); ++i)
         observe(info, i, operands[i].input);
@@ -453,7 +454,7 @@ Status Context::useCuda(cuda::Stream stream) {
     return Status(CGX_INVALID_ARGUMENT, "expected a GPU to be named between steps, got one within a step");
   if (cuda::Outcome outcome = cuda::availability(); !outcome.ok())
     return Status(CGX_UNSUPPORTED, outcome.error);
-  // What the last one remembers goes on.
+  // The state that codecs keep on the last GPU is carried over.
   if (Status status = fetchState(); !status.ok())
     return status;
   device = std::make_unique<DeviceUse>(stream, *transport, timeout);
@@ -471,14 +472,14 @@ Status Context::checkCuda() {
 
 Status Context::fetchState() {
   if (!device || !failure.ok())
-    return Status(); // of a job that has failed, nothing more comes
+    return Status(); // a job that has failed needs no state any more
   if (Status status = pending.waitForAll(); !status.ok())
     return status;
   return device->fetchState();
 }
 
 void Context::run(int64_t collective) {
-  // Behind what is in flight, and by the same thread, which has its hands on the transport.
+  // The collective runs after all pending ones, on the same thread, which is using the transport.
   if (pending.any()) {
     start(collective);
     return wait(collective);
@@ -488,7 +489,7 @@ void Context::run(int64_t collective) {
     return;
   if (Status status = takeNamed(*info); !status.ok())
     return fail(status);
-  Pause pause(*this);
+  ComputeGap gap(*this);
   Profiler *profiler = adaptation.active();
   if (profiler)
     profiler->enterCollective(indexOf(*info));
@@ -514,7 +515,7 @@ void Context::start(int64_t collective) {
   if (device && DeviceUse::isNeededFor(named[index]))
     if (Status status = device->start(info->id); !status.ok())
       return fail(status);
-  // Ready; the step goes on with its work.
+  // The operands are ready here; the step goes on with its work.
   if (Profiler *profiler = adaptation.active()) {
     profiler->enterCollective(index);
     profiler->leaveCollective();
@@ -531,7 +532,7 @@ void Context::wait(int64_t collective) {
   if (!pending.isPending(index))
     return fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(),
                               ": the step waits for it, but did not start it"));
-  Pause pause(*this);
+  ComputeGap gap(*this);
   Profiler *profiler = adaptation.active();
   if (profiler)
     profiler->enterCollective(index);
@@ -560,7 +561,7 @@ void Context::executeExplicit(int64_t collective, int64_t operand, Result<Explic
       return Status::error(CGX_INVALID_ARGUMENT, "expected an operand below ", info.operands.size(), ", got ",
                            operand);
     if (const OperandInfo &layer = info.operands[size_t(operand)];
-        layer.hasFactors() || layer.back || layer.needs(CGX_KEPT_PARAMETER))
+        layer.hasFactors() || layer.returnCodec || layer.needs(CGX_KEPT_PARAMETER))
       return Status(CGX_UNSUPPORTED, "codecs without payloads, with another way back, or that read what an "
                                      "optimizer keeps have no explicit form");
     if (!call.ok())

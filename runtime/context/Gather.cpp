@@ -1,4 +1,4 @@
-//===-- context/Gather.cpp - Bring what ranks have to rank 0 -----*- C++ -*-===//
+//===-- context/Gather.cpp - Sends bytes of all ranks to rank 0 -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@ namespace cgx {
 
 static constexpr uint32_t kGatherCollective = 0xfffffffe;
 
-/// First how much, then what.
+/// The phases: first sizes, then bytes.
 enum GatherPhase : uint16_t { kSizes, kBytes, kToAll };
 
 static Status noMemory(const std::vector<uint64_t> &sizes) {
@@ -51,7 +51,8 @@ Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::ch
     if (Status status = exchange.finish(); !status.ok())
       return status;
   }
-  // The sizes are other ranks' words. That there is no memory for them is everyone's failure: they wait.
+  // The sizes come from other ranks. If there is no memory for them, all ranks must be told, because they
+  // wait.
   try {
     gathered.emplace_back(bytes.begin(), bytes.end());
     for (uint32_t rank = 1; rank < transport.ranks(); ++rank)

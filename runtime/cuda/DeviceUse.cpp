@@ -24,14 +24,14 @@ namespace cgx {
 DeviceUse::DeviceUse(cuda::Stream stream, Transport &transport, std::chrono::milliseconds timeout)
     : transport(transport), timeout(timeout), stream(stream),
       explicitForm(std::make_unique<DeviceExplicitForm>()) {
-  (void)cuda::currentDevice(gpu).ok(); // where there is none, what follows says so
+  (void)cuda::currentDevice(gpu).ok(); // if there is none, later calls report it
 }
 
 DeviceUse::~DeviceUse() {
   if (failed) {
     keepUntilExit(std::move(residents));
     keepUntilExit(std::move(staging));
-    keepUntilExit(std::move(lent));
+    keepUntilExit(std::move(bound));
     keepUntilExit(std::move(explicitForm));
   } else if (side) {
     cuda::destroyStream(side);
@@ -44,7 +44,7 @@ bool DeviceUse::isNeededFor(Buffers operands) {
   });
 }
 
-/// Whether all that a collective reads and writes lies on a GPU.
+/// Returns true if everything that a collective reads and writes lies on a GPU.
 static bool areOnDevice(Buffers operands) {
   return std::all_of(operands.begin(), operands.end(), [](const OperandBuffers &operand) {
     return isOnDevice(operand.input) && isOnDevice(operand.output);
@@ -52,7 +52,7 @@ static bool areOnDevice(Buffers operands) {
 }
 
 bool DeviceUse::isNeededFor(const Execution &execution, Buffers operands) const {
-  return isNeededFor(operands) || LentTensors::areOnDevice(execution);
+  return isNeededFor(operands) || BoundTensors::areOnDevice(execution);
 }
 
 Status DeviceUse::start(uint32_t collective) {
@@ -84,7 +84,7 @@ Result<cuda::Stream> DeviceUse::streamFor(uint32_t collective) {
 }
 
 Status DeviceUse::run(Execution &execution, Buffers operands) {
-  // Threads have GPUs of their own, and the one that makes progress is not the step's.
+  // Each thread has a current GPU of its own, and the progress thread is not the step's.
   Status status = statusOf(cuda::useDevice(gpu));
   if (!status.ok())
     return status;
@@ -110,7 +110,7 @@ Status DeviceUse::runExplicit(Execution &execution, const ExplicitStep &step) {
   return status;
 }
 
-/// Whether the result is the operand: there is nobody to exchange anything with.
+/// Returns true if the result is the operand, because there is nobody to exchange with.
 static bool isAlone(const Execution &execution) {
   return execution.group.size() == 1 && execution.collective.kind != CollectiveKind::Permute;
 }
@@ -175,7 +175,7 @@ Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, 
     known->second.isInGraph |= isCaptured;
     return known->second.collective.get();
   }
-  // What was made for other pairs stays: it has nothing that this one needs.
+  // Kernels made for other pairs stay: this collective needs nothing of their state.
   if (known != residents.end() || execution.collective.pairsOfRuns.empty())
     if (Status status = leave(id.first); !status.ok())
       return status;
@@ -202,7 +202,7 @@ Status DeviceUse::leave(uint32_t collective) {
   return status.ok() ? explicitForm->leave(collective, stream) : status;
 }
 
-/// Waits for what is on the stream, such as graphs.
+/// Waits for work on the stream, such as graphs.
 Status DeviceUse::reach() {
   Status status = statusOf(cuda::useDevice(gpu));
   if (status.ok())
@@ -231,7 +231,7 @@ Status DeviceUse::check(const Program &program) {
   return Status();
 }
 
-/// Elements that come out of a collective for an operand.
+/// Returns the number of elements that a collective outputs for an operand.
 static uint64_t outputElements(const Execution &execution, const OperandInfo &operand) {
   switch (execution.collective.kind) {
   case CollectiveKind::AllGather:
@@ -243,11 +243,11 @@ static uint64_t outputElements(const Execution &execution, const OperandInfo &op
   }
 }
 
-/// Runs on the host, where codecs read what was brought there.
-static Status runReading(const LentTensors &lent, Execution &execution, Buffers operands) {
+/// Runs on the host, where codecs read the tensors that were brought there.
+static Status runReading(const BoundTensors &bound, Execution &execution, Buffers operands) {
   std::vector<std::array<KeptTensor, CGX_KEPT_COUNT>> given;
   for (size_t i = 0; i < operands.size(); ++i)
-    given.push_back(std::exchange(execution.states[i].kept, lent.of(i).kept));
+    given.push_back(std::exchange(execution.states[i].kept, bound.of(i).kept));
   Status status = runOnHost(execution, operands);
   for (size_t i = 0; i < operands.size(); ++i)
     execution.states[i].kept = given[i];
@@ -271,11 +271,11 @@ Status DeviceUse::runStaged(cuda::Stream on, Execution &execution, Buffers opera
       return status;
     staged.push_back({memory, memory + outputBegin});
   }
-  if (Result<bool> brought = lent.bring(execution, /*toDevice=*/false, on); !brought.ok())
+  if (Result<bool> brought = bound.bring(execution, /*toDevice=*/false, on); !brought.ok())
     return brought.status();
   if (Status status = waitForStream(execution.transport, execution.timeout, on); !status.ok())
     return status;
-  if (Status status = runReading(lent, execution, staged); !status.ok())
+  if (Status status = runReading(bound, execution, staged); !status.ok())
     return status;
   for (size_t i = 0; i < operands.size(); ++i) {
     const OperandInfo &operand = execution.collective.operands[i];

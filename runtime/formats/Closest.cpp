@@ -1,4 +1,4 @@
-//===-- Closest.cpp - The word that was likely meant ------------*- C++ -*-===//
+//===-- Closest.cpp - The word that was probably meant ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,7 @@ namespace cgx::formats {
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Changes of a letter from one word to another: the optimal string alignment distance.
+/// Returns the number of letter changes between two words: the optimal string alignment distance.
 static size_t changes(std::string_view from, std::string_view to) {
   std::vector<std::vector<size_t>> least(from.size() + 1, std::vector<size_t>(to.size() + 1));
   for (size_t i = 0; i <= from.size(); ++i) {
@@ -35,7 +35,7 @@ static size_t changes(std::string_view from, std::string_view to) {
 }
 
 std::string closest(std::string_view word, const std::vector<std::string> &candidates) {
-  constexpr size_t longest = 256; // nothing that long is a mistyped name, of a layer or of anything else
+  constexpr size_t longest = 256; // a longer text is no mistyped name
   std::string best;
   if (word.size() > longest)
     return best;
@@ -44,7 +44,7 @@ std::string closest(std::string_view word, const std::vector<std::string> &candi
     const size_t longer = std::max(word.size(), candidate.size());
     const size_t shorter = std::min(word.size(), candidate.size());
     if (longer - shorter >= least || longer > longest)
-      continue; // before it is looked at letter by letter
+      continue; // skips words whose lengths differ too much, before comparing letters
     if (const size_t count = changes(word, candidate); count < least) {
       least = count;
       best = candidate;

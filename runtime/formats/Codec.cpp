@@ -16,7 +16,7 @@ namespace cgx::formats {
 
 using Json = nlohmann::json; // sorts names
 
-/// Longer than any number or name.
+/// A limit above the length of any number or name.
 static constexpr size_t kMostCharacters = 64;
 
 static std::string parameterText(const std::string &name, const Json &value) {
@@ -34,7 +34,7 @@ static std::string listed(const std::vector<std::string> &names) {
   return text;
 }
 
-/// What is misspelt would be passed over in silence, and the codec would be another one.
+/// Checks the names of parameters: a misspelt one would be ignored, and the codec would be another one.
 static void checkNames(const std::string &family, const Json &codec) {
   const CodecFamilyEntry *entry = codecFamilyNamed(family);
   std::vector<std::string> known;

@@ -21,9 +21,9 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// "expected one of a, b as 'name', got 'c'"
+/// Returns text such as "expected one of a, b as 'name', got 'c'".
 template <typename Entries>
-std::string refuseName(std::string_view name, const std::string &got, const Entries &entries) {
+std::string rejectName(std::string_view name, const std::string &got, const Entries &entries) {
   std::string known;
   for (const auto &entry : entries)
     known.append(known.empty() ? "" : ", ").append(entry.name);
@@ -39,7 +39,7 @@ std::string readCase(const CodecParameter &parameter, const Json &value, cgx_cod
       codec.*parameter.number = i;
       return "";
     }
-  return refuseName(parameter.name, got, parameter.cases);
+  return rejectName(parameter.name, got, parameter.cases);
 }
 
 std::string readParameter(const CodecParameter &parameter, const Json &entry, cgx_codec &codec) {
@@ -62,7 +62,8 @@ std::string readParameter(const CodecParameter &parameter, const Json &entry, cg
     codec.*parameter.real = value.get<float>();
     return "";
   }
-  // JSON made in C++ may hold a number that is not negative as a signed one. What has no bucket has 0 of it.
+  // JSON built in C++ may hold a number that is not negative as a signed one. Codecs without buckets have
+  // bucket 0.
   const uint64_t least = parameter.only.field ? 0 : parameter.least;
   if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<int64_t>() < 0) ||
       value.get<uint64_t>() < least || value.get<uint64_t>() > parameter.most)
@@ -72,7 +73,7 @@ std::string readParameter(const CodecParameter &parameter, const Json &entry, cg
   return "";
 }
 
-/// A number or a flag where the text is one, else the text.
+/// Returns a number or a flag if the text is one, else the text.
 Json numberOrName(const std::string &text) {
   const bool isNumber = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
   if (!isNumber && text != "true" && text != "false")
@@ -107,7 +108,7 @@ std::string readCodec(const Json &entry, cgx_codec &codec) {
   const auto got = name->get<std::string>();
   const CodecFamilyEntry *family = codecFamilyNamed(got);
   if (!family)
-    return refuseName("family", got, codecFamilies());
+    return rejectName("family", got, codecFamilies());
   codec.family = family->family;
   for (const CodecParameter &parameter : family->parameters)
     if (std::string wrong = readParameter(parameter, entry, codec); !wrong.empty())
@@ -120,7 +121,7 @@ Json writeCodec(const cgx_codec &codec) {
   Json entry = {{"family", values.entry().name}};
   for (size_t i = 0; i < values.parameters().size(); ++i) {
     const CodecParameter &parameter = values.parameters()[i];
-    const bool isThere = !values.has(parameter) && values.values[i] != 0; // 32 elements of an mx format
+    const bool isThere = !values.has(parameter) && values.values[i] != 0; // the 32 elements of an mx format
     if (parameter.isFlag || values.writes(i) || isThere)
       entry[std::string(parameter.name)] = valueOf(parameter, values.values[i]);
   }
@@ -145,7 +146,7 @@ Json readCodecLabel(const std::string &text) {
   const CodecFamilyEntry *family = codecFamilyNamed(name);
   if (!family)
     return entry;
-  // What is left out is what is usual beside what is given.
+  // Parameters that are left out have the values that are usual with those given.
   CodecValues values = usualCodec(family->family);
   for (size_t i = 0; i < family->parameters.size(); ++i) {
     const CodecParameter &parameter = family->parameters[i];

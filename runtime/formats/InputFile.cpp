@@ -1,4 +1,4 @@
-//===-- InputFile.cpp - Opening what is read -*- C++ -*-===//
+//===-- InputFile.cpp - Opens input files -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,23 +25,23 @@ namespace {
 
 constexpr std::chrono::seconds kLongestWait{2};
 
-/// Whether there is something to read from a pipe, or somebody who may write, or there was: only then does
-/// its end mean that all has been read. Takes nothing out of it.
+/// Returns true if a pipe has bytes, or has or had a writer: only then does its end mean that all has been
+/// read. It takes nothing out of the pipe.
 bool hasWriter(int pipe) {
   pollfd event{pipe, POLLIN, 0};
   if (::poll(&event, 1, /*timeout=*/0) > 0)
-    return true; // bytes, or POLLHUP of one who has left
+    return true; // it has bytes, or reports POLLHUP because a writer has left
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return true; // then reading finds out, and may wait
-  // Says EAGAIN where somebody may still write, and 0 where nobody can.
+    return true; // reading will find out, and may wait
+  // tee() reports EAGAIN if somebody may still write, and 0 if nobody can.
   const bool isThere = ::tee(pipe, ends[1], 1, SPLICE_F_NONBLOCK) != 0;
   ::close(ends[0]);
   ::close(ends[1]);
   return isThere;
 }
 
-/// What cannot be read from here; "" if nothing.
+/// Returns why the file cannot be read; "" if it can.
 std::string check(int file, InputKind kind) {
   struct stat status;
   if (::fstat(file, &status) != 0)
@@ -53,7 +53,7 @@ std::string check(int file, InputKind kind) {
   if (!S_ISFIFO(status.st_mode))
     return "";
   const auto end = std::chrono::steady_clock::now() + kLongestWait;
-  while (!hasWriter(file)) { // who has been waiting for a reader opens it now
+  while (!hasWriter(file)) { // a writer that has been waiting for a reader opens the pipe now
     if (std::chrono::steady_clock::now() > end)
       return "expected somebody to write to this pipe, and nobody does";
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

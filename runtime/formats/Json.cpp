@@ -1,4 +1,4 @@
-//===-- Json.cpp - JSON that somebody else wrote -*- C++ -*-===//
+//===-- Json.cpp - Parser of JSON documents ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -29,7 +29,7 @@ std::string valueText(const nlohmann::json &value) {
   if (text.size() <= most)
     return text;
   size_t end = most;
-  while (end > 0 && (text[end] & 0xc0) == 0x80) // not within a character
+  while (end > 0 && (text[end] & 0xc0) == 0x80) // does not cut within a character
     --end;
   return text.substr(0, end) + "...";
 }

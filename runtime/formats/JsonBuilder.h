@@ -1,4 +1,4 @@
-//===-- JsonBuilder.h - A document, put together piece by piece -*- C++ -*-===//
+//===-- JsonBuilder.h - Builder of JSON documents ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In a header for its test, which counts how often names are compared.
+// This class is in a header for its test, which counts how often names are compared.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_FORMATS_JSONBUILDER_H
@@ -19,8 +19,8 @@
 
 namespace cgx::formats {
 
-/// Puts a document together from what the parser finds in it. The parser itself does not recurse. Its own way
-/// to look at values as they come (a callback) searches all members of an object after each of them.
+/// Builds a document from the values that the parser reports. The parser itself does not recurse; its own
+/// callback interface would search all members of an object after each of them.
 template <typename Json> class JsonBuilder final : public nlohmann::json_sax<Json> {
 public:
   using typename nlohmann::json_sax<Json>::number_integer_t;
@@ -37,7 +37,7 @@ public:
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t &) override { return add(value); }
   bool string(string_t &value) override { return add(std::move(value)); }
-  bool binary(binary_t &) override { return false; } // not in text
+  bool binary(binary_t &) override { return false; } // text has no binary values
   bool start_object(size_t) override { return open(Json::object()); }
   bool start_array(size_t) override { return open(Json::array()); }
   bool end_object() override { return close(); }
@@ -49,8 +49,8 @@ public:
       wrong = place() + ": '" + name + "' is there twice";
       return false;
     }
-    // The last one added, so that nothing is searched for its place.
-    if constexpr (requires(typename Json::object_t members) { members.back(); }) { // a list
+    // The member is appended, so that its place need not be searched.
+    if constexpr (requires(typename Json::object_t members) { members.back(); }) { // the object is a list
       auto &members = object.template get_ref<typename Json::object_t &>();
       members.emplace_back(name, nullptr);
       member = &members.back().second;
@@ -62,8 +62,8 @@ public:
   }
 
   bool parse_error(size_t, const std::string &, const nlohmann::json::exception &error) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..." is where it should be, and
-    // more.
+    // Removes the library's prefix from "[json.exception.parse_error.101] parse error at line 1, column 2:
+    // ...".
     wrong = error.what();
     if (size_t end = wrong.find("] "); wrong.starts_with('[') && end != std::string::npos)
       wrong.erase(0, end + 2);
@@ -97,7 +97,7 @@ private:
       return false;
     }
     add(std::move(container));
-    // An array is not added to while one of its elements is open, so this stays where it is.
+    // Nothing is appended to an array while one of its elements is open, so this address stays valid.
     open_.push_back(last);
     names_.emplace_back();
     key_.emplace_back();
@@ -111,7 +111,7 @@ private:
     return true;
   }
 
-  /// Such as "layers[3].codec": the containers that are open, the first few of them.
+  /// Returns the path of the open containers, the first few of them, such as "layers[3].codec".
   std::string place() const {
     constexpr size_t most = 6;
     std::string text;

@@ -1,4 +1,4 @@
-//===-- Machine.cpp - What cgx-bench measured of a machine -*- C++ -*-===//
+//===-- Machine.cpp - Machine files of cgx-bench ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- SystemError.cpp - Errors of the system, with the limit --*- C++ -*-===//
+//===-- SystemError.cpp - Texts of system errors ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -23,7 +23,8 @@ static const char *limitOf(int error) {
 }
 
 std::string systemErrorText(const std::error_code &error) {
-  const std::string_view of = error.category().name(); // libraries have system categories of their own
+  // compared by name: libraries have their own categories
+  const std::string_view of = error.category().name();
   const bool isOfSystem = of == "generic" || of.ends_with("system");
   return error.message() + (isOfSystem ? limitOf(error.value()) : "");
 }

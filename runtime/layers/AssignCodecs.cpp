@@ -1,4 +1,4 @@
-//===-- AssignCodecs.cpp - A codec for all that may be compressed ---------===//
+//===-- AssignCodecs.cpp - Codecs for operands that may be compressed -----===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,9 +10,9 @@
 
 #include "cgx/layers/Axes.h"
 #include "cgx/layers/CodecWords.h"
-#include "cgx/layers/ExactReasons.h"
 #include "cgx/layers/PlannedCodecs.h"
 #include "cgx/layers/Text.h"
+#include "cgx/layers/UncompressedReasons.h"
 
 #include <algorithm>
 #include <set>
@@ -21,11 +21,11 @@ namespace cgx::layers {
 
 namespace {
 
-/// A codec as options name it: one for all, or one for each length of rows.
+/// A codec as options name it: one for all lengths of rows, or one for each.
 class KindCodec {
 public:
   KindCodec() = default;
-  /// `reason` is why the words are no codec, or as it was.
+  /// Sets `reason` if the words are no codec, and leaves it otherwise.
   KindCodec(const CodecWords &words, std::string &reason) : words(words), hasRows(words.isOfRows()) {
     build(/*row=*/1, reason);
   }
@@ -48,7 +48,7 @@ private:
   std::map<int64_t, std::optional<Codec>> built;
 };
 
-/// The elements that stand in a row of what one rank gets of an operand, and at least one.
+/// Returns the number of elements in a row of one rank's part of an operand, at least one.
 int64_t rowLengthOf(const Collective &collective, const Operand &operand) {
   if (operand.shape.empty())
     return 1;
@@ -62,13 +62,13 @@ int64_t rowLengthOf(const Collective &collective, const Operand &operand) {
   return std::max<int64_t>(length, 1);
 }
 
-/// As it was given: `activation-gradient=bits=8`.
+/// Returns the option as it was given: `activation-gradient=bits=8`.
 std::string describeOption(Kind kind, const std::string &codec) {
   return withDashes(nameOf(kind)) + "=" + codec;
 }
 
-/// What the text says, or why not in `wrong`. Tokens have a scale each, in families with buckets, unless it
-/// says what a bucket is.
+/// Reads a codec; in `wrong`, why the text is none. Each token gets a scale of its own, in families with
+/// buckets, unless the text has a bucket.
 KindCodec readCodec(Kind kind, const std::string &text, std::string &wrong) {
   CodecWords words;
   wrong = splitCodecWords(text, "quantize", words);
@@ -77,7 +77,7 @@ KindCodec readCodec(Kind kind, const std::string &text, std::string &wrong) {
                 ? "expected delta of weights without samples: they are of none"
                 : "expected delta with samples=N, how many samples the data has, got delta=" + words.delta;
   if (words.delta != "none" && kind == Kind::Weight)
-    words.samples = 1; // until it is known how often a gather runs
+    words.samples = 1; // until the number of runs of a gather is known
   if (!wrong.empty())
     return {};
   const bool isOfTokens = isActivation(kind) && kind != Kind::Activation && kind != Kind::ActivationGradient;
@@ -103,7 +103,7 @@ public:
   }
 
 private:
-  // ---- What options say
+  // ---- Options
 
   bool readKinds() {
     for (const auto &[kind, codec] : options.ofKinds) {
@@ -138,7 +138,8 @@ private:
     return wrong.empty() || diagnostics.fail("along=" + options.along + ": " + wrong);
   }
 
-  /// That of the kind along the axes, or along any, or of the nearest that it is some of, or of all.
+  /// Returns the codec of the kind along the axes, else of the kind along any axes, else of the nearest kind
+  /// that covers it, else of all kinds.
   KindCodec &codecFor(Kind kind, AxisSet along) {
     for (Kind covering : coveringKinds(kind)) {
       if (auto own = ofAxes.find({along, covering}); own != ofAxes.end())
@@ -149,8 +150,9 @@ private:
     return usual;
   }
 
-  /// Where gradients have their own codec, and so has every other operand that may be compressed.
-  bool refuseUnused() {
+  /// Rejects a codec that nothing uses, because gradients and every other operand that may be compressed have
+  /// their own.
+  bool rejectUnused() {
     const auto ofGradients = options.ofKinds.find(Kind::Gradient);
     if (ofGradients == options.ofKinds.end())
       return true;
@@ -168,10 +170,10 @@ private:
         "'");
   }
 
-  // ---- What operands get
+  // ---- Codecs of operands
 
   bool assignGiven() {
-    if (options.isGiven() && !refuseUnused())
+    if (options.isGiven() && !rejectUnused())
       return false;
     CodecWords words;
     words.codec = options.codec;
@@ -199,12 +201,12 @@ private:
     const std::optional<PlannedCodecs> planned = PlannedCodecs::read(options.plan, diagnostics);
     if (!planned || !planned->checkFits(table, diagnostics))
       return false;
-    std::string reason; // of the first that is wrong
+    std::string reason; // of the first operand that the plan does not fit
     for (Collective &collective : table.collectives)
       for (Operand &operand : collective.operands)
         assign(collective, operand, [&] {
           const Codec codec = planned->find(operand.layer).value_or(Codec());
-          if (codec.isExact() || codec.feedback || !reason.empty())
+          if (codec.isLossless() || codec.feedback || !reason.empty())
             return codec;
           return addErrorFeedback(codec, options.errorFeedback, options.decay, reason).value_or(Codec());
         });
@@ -215,28 +217,28 @@ private:
     return true;
   }
 
-  /// `codecOf` is asked for operands that have no reason to stay exact.
+  /// Assigns a codec. `codecOf` is called for operands that have no reason to stay uncompressed.
   template <typename CodecOf> void assign(Collective &collective, Operand &operand, CodecOf codecOf) {
     Codec assigned;
     if (operand.reason.empty()) {
       Codec wanted = codecOf();
-      operand.reason = refusalOf(collective, operand, wanted);
+      operand.reason = rejectionOf(collective, operand, wanted);
       if (wanted.changes && operand.reason.empty() && collective.kind == CGX_ALL_GATHER)
         wanted.changes->samples = int64_t(*collective.runs);
-      if (operand.reason.empty() && wanted.isRaw() && !options.plan.empty())
+      if (operand.reason.empty() && wanted.isUncompressed() && !options.plan.empty())
         operand.reason = "exact in the plan";
       if (operand.reason.empty())
         assigned = wanted;
     }
-    if (!operand.codec.isRaw() && operand.codec != assigned && replaced++ == 0)
+    if (!operand.codec.isUncompressed() && operand.codec != assigned && replaced++ == 0)
       firstReplaced = operand.layer.name, firstReplacedCodec = operand.codec;
     operand.codec = assigned;
     operand.isDecided = true;
   }
 
-  /// Why the codec cannot encode an operand; "" if it can.
-  std::string refusalOf(const Collective &collective, const Operand &operand, const Codec &codec) const {
-    if (!codec.isExact() && !collective.acceptsLossyCodecs())
+  /// Returns why the codec cannot encode an operand; "" if it can.
+  std::string rejectionOf(const Collective &collective, const Operand &operand, const Codec &codec) const {
+    if (!codec.isLossless() && !collective.acceptsLossyCodecs())
       return kReduction.of(nameOf(*collective.reduction));
     if (!codec.takes(operand.type))
       return kElementType.of(nameOf(operand.type));
@@ -253,12 +255,12 @@ private:
       if (isOfWeights && collective.runs.value_or(0) == 0)
         return "delta needs a gather that runs as often in every step";
     }
-    return codec.refuseShape(operand.type, operand.shape);
+    return codec.rejectShape(operand.type, operand.shape);
   }
 
-  // ---- What is said of it
+  // ---- Warnings
 
-  /// A program that was compressed before, where the one that the framework exported was meant.
+  /// Warns of a program that was already compressed, probably instead of the one that the framework exported.
   void warnOfReplaced() {
     if (replaced == 0)
       return;
@@ -269,7 +271,7 @@ private:
                      assemblyOf(firstReplacedCodec) + ", which this replaces");
   }
 
-  /// What was to be compressed travels as something else, or not at all.
+  /// Warns of kinds that were to be compressed and do not occur.
   void warnOfMissingKinds() {
     std::set<Kind> present;
     for (const Collective &collective : table.collectives)
@@ -293,8 +295,8 @@ private:
                          axes.describe(place.first) + ": no collective has groups along exactly that");
   }
 
-  /// A sparse codec sends few elements of a gradient. Without error feedback the others are lost for good,
-  /// and training suffers in a way that no step shows.
+  /// Warns of sparse codecs, which send few elements of a gradient. Without error feedback the others are
+  /// lost for good, and training suffers in a way that no single step shows.
   void warnOfLostElements() {
     std::string first, family;
     unsigned others = 0;
@@ -321,12 +323,12 @@ private:
   const CodecOptions &options;
   Diagnostics &diagnostics;
   const Axes axes;
-  KindCodec usual;       ///< of kinds without their own
-  unsigned replaced = 0; ///< operands that had another codec
+  KindCodec usual;       ///< codec of kinds without their own
+  unsigned replaced = 0; ///< number of operands that had another codec
   std::string firstReplaced;
   Codec firstReplacedCodec;
   std::map<Kind, KindCodec> ofKinds;
-  std::map<std::pair<AxisSet, Kind>, KindCodec> ofAxes; ///< of collectives along them
+  std::map<std::pair<AxisSet, Kind>, KindCodec> ofAxes; ///< codecs of collectives along axes
 };
 
 } // namespace

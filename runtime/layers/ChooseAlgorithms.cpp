@@ -1,4 +1,4 @@
-//===-- ChooseAlgorithms.cpp - Which messages an all-reduce is made of ----===//
+//===-- ChooseAlgorithms.cpp - Algorithms of all-reduces ------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -45,19 +45,19 @@ public:
              diagnostics.fail("expected local, the ranks of a host, with the algorithm " +
                               std::string(nameOf(algorithm)));
     std::string reason;
-    const std::optional<Codec> inside = parseCodecText(options.inside, reason);
-    if (!inside)
+    const std::optional<Codec> intraHost = parseCodecText(options.inside, reason);
+    if (!intraHost)
       return diagnostics.fail("inside of hosts: " + reason);
     const std::optional<cgx_leaders> leaders = leadersNamed(options.leaders);
     if (!leaders)
       return diagnostics.fail("expected leaders to be all or one, got " + options.leaders);
-    if (std::string wrong = checkHierarchy(local, *inside); !wrong.empty())
+    if (std::string wrong = checkHierarchy(local, *intraHost); !wrong.empty())
       return diagnostics.fail(wrong);
-    hierarchy = Hierarchy{local, *inside, *leaders};
+    hierarchy = Hierarchy{local, *intraHost, *leaders};
     return true;
   }
 
-  /// What is wrong, or "".
+  /// Chooses the algorithm of a collective. Returns what is wrong, or "".
   std::string visit(Collective &collective) const {
     if (collective.kind != CGX_ALL_REDUCE || collective.isTrivial() ||
         collective.algorithm != CGX_ALGORITHM_AUTO)
@@ -76,11 +76,11 @@ public:
   }
 
 private:
-  /// Whether all of it is exact, and stays it, and takes no longer than a message does.
+  /// Returns true if all operands are uncompressed, stay so, and take no longer than a message does.
   static bool isShort(const Collective &collective) {
     uint64_t bytes = 0;
     for (const Operand &operand : collective.operands) {
-      if (!operand.codec.isRaw() || mayBeCompressed(collective, operand))
+      if (!operand.codec.isUncompressed() || mayBeCompressed(collective, operand))
         return false;
       bytes += uint64_t(operand.elements()) * cgx_element_bytes(operand.type);
     }
@@ -91,20 +91,22 @@ private:
 
   void choose(Collective &collective) const {
     const AllReduceChoice compressed = fastestOf(collective, codecsOf(collective), hierarchy, *machine),
-                          exact = fastestOf(collective, exactCodecsOf(collective), hierarchy, *machine);
-    const bool staysExact = exact.seconds <= compressed.seconds;
-    if (staysExact)
-      leaveExact(collective, milliseconds(exact.seconds) + " ms exact, " + milliseconds(compressed.seconds) +
-                                 " ms compressed, by the cost model");
-    // Candidates were made so that they fit.
-    const AllReduceChoice &choice = staysExact ? exact : compressed;
+                          uncompressed =
+                              fastestOf(collective, uncompressedCodecsOf(collective), hierarchy, *machine);
+    const bool staysUncompressed = uncompressed.seconds <= compressed.seconds;
+    if (staysUncompressed)
+      leaveUncompressed(collective, milliseconds(uncompressed.seconds) + " ms exact, " +
+                                        milliseconds(compressed.seconds) +
+                                        " ms compressed, by the cost model");
+    // Only algorithms that fit were candidates, so no check is needed.
+    const AllReduceChoice &choice = staysUncompressed ? uncompressed : compressed;
     collective.algorithm = choice.algorithm;
     collective.hierarchy = choice.hierarchy;
   }
 
-  static void leaveExact(Collective &collective, const std::string &reason) {
+  static void leaveUncompressed(Collective &collective, const std::string &reason) {
     for (Operand &operand : collective.operands) {
-      if (!operand.codec.isExact())
+      if (!operand.codec.isLossless())
         operand.reason = reason;
       operand.codec = {};
       operand.isDecided = true;
@@ -113,20 +115,20 @@ private:
 
   cgx_algorithm algorithm = CGX_ALGORITHM_AUTO;
   std::optional<Machine> machine;
-  std::optional<Hierarchy> hierarchy; ///< where hosts have several ranks
+  std::optional<Hierarchy> hierarchy; ///< present if hosts have several ranks
 };
 
 } // namespace
 
 bool chooseAlgorithms(Table &table, const AlgorithmOptions &options,
-                      const std::function<void(const Collective &, const std::string &)> &refuse,
+                      const std::function<void(const Collective &, const std::string &)> &reject,
                       Diagnostics &diagnostics) {
   Chooser chooser;
   if (!chooser.read(options, diagnostics))
     return false;
   for (Collective &collective : table.collectives)
     if (std::string wrong = chooser.visit(collective); !wrong.empty()) {
-      refuse(collective, wrong);
+      reject(collective, wrong);
       return false;
     }
   return true;

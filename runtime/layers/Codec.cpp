@@ -1,4 +1,4 @@
-//===-- Codec.cpp - A codec and what is done beside it --------------------===//
+//===-- Codec.cpp - Codecs with error feedback and return codecs ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,18 +27,18 @@ std::optional<Storage> storageNamed(std::string_view name) {
 }
 
 bool Codec::isFixedSize() const {
-  return !has(CGX_VARIES_IN_SIZE) && !(back && (back->entry().traits & CGX_VARIES_IN_SIZE) != 0);
+  return !has(CGX_VARIES_IN_SIZE) && !(returned && (returned->entry().traits & CGX_VARIES_IN_SIZE) != 0);
 }
 
 bool Codec::isSparse() const {
   return !feedback && !changes &&
-         std::ranges::any_of(valuesOf(wayThere()).parameters(), [](const CodecParameter &parameter) {
+         std::ranges::any_of(valuesOf(forwardCodec()).parameters(), [](const CodecParameter &parameter) {
            return parameter.name == "density" || parameter.name == "threshold";
          });
 }
 
 bool Codec::readsOptimizer() const {
-  const cgx_codec one = wayThere(), other = wayBack();
+  const cgx_codec one = forwardCodec(), other = returnCodec();
   return cgx_codec_needs(&one, CGX_KEPT_PARAMETER) || cgx_codec_needs(&other, CGX_KEPT_PARAMETER);
 }
 
@@ -48,19 +48,19 @@ static bool takesType(const CodecValues &codec, cgx_element_type type) {
 }
 
 bool Codec::takes(cgx_element_type type) const {
-  return takesType(there, type) && (!back || takesType(*back, type));
+  return takesType(forward, type) && (!returned || takesType(*returned, type));
 }
 
-std::string Codec::refuseShape(cgx_element_type type, std::span<const int64_t> shape) const {
+std::string Codec::rejectShape(cgx_element_type type, std::span<const int64_t> shape) const {
   if (!has(CGX_HAS_NO_PAYLOADS))
     return "";
-  // Factors are for what is longer than they.
+  // Factors are useful only for matrices with more elements than they have.
   const std::vector<uint64_t> sizes(shape.begin(), shape.end());
   uint64_t elements = 1;
   for (uint64_t size : sizes)
     elements *= size;
   const uint64_t rows = cgx_matrix_rows(sizes.data(), sizes.size());
-  const uint32_t rank = wayThere().rank;
+  const uint32_t rank = forwardCodec().rank;
   if (rank <= cgx_lowrank_most(rows, type, elements))
     return "";
   return "factors of rank " + std::to_string(rank) + " are no shorter than a matrix of " +
@@ -86,9 +86,9 @@ static std::string assemblyOf(const CodecValues &codec) {
 }
 
 std::string assemblyOf(const Codec &codec) {
-  std::string text = assemblyOf(codec.there);
-  if (codec.back)
-    text = "#cgx.two_way<there = " + text + ", back = " + assemblyOf(*codec.back) + ">";
+  std::string text = assemblyOf(codec.forward);
+  if (codec.returned)
+    text = "#cgx.two_way<there = " + text + ", back = " + assemblyOf(*codec.returned) + ">";
   if (codec.feedback)
     text = "#cgx.error_feedback<" + text + ", decay = " + realAssembly(codec.feedback->decay) +
            ", storage = " + std::string(nameOf(codec.feedback->storage)) + ">";
@@ -133,9 +133,9 @@ static std::string shortTextOf(const cgx_codec &codec) {
 }
 
 std::string shortTextOf(const Codec &codec) {
-  std::string text = shortTextOf(codec.wayThere());
-  if (codec.back)
-    text += " back=(" + shortTextOf(codec.wayBack()) + ")";
+  std::string text = shortTextOf(codec.forwardCodec());
+  if (codec.returned)
+    text += " back=(" + shortTextOf(codec.returnCodec()) + ")";
   if (codec.changes)
     text.append(" delta=").append(nameOf(codec.changes->storage));
   if (codec.feedback)
@@ -147,28 +147,28 @@ std::string shortTextOf(const Codec &codec) {
   return text;
 }
 
-// ---- Codecs of codecs
+// ---- Codecs that contain codecs
 
 std::string checkFeedback(const Codec &of, double decay) {
-  if (of.isExact() || of.feedback || of.changes) // (C1) of #cgx.error_feedback
+  if (of.isLossless() || of.feedback || of.changes) // (C1) of #cgx.error_feedback
     return "expected error feedback of a lossy codec, got " + assemblyOf(of);
   if (!(decay > 0 && decay <= 1)) // (C2)
     return "expected decay to be above 0 and up to 1, got " + scientific(decay);
   return "";
 }
 
-std::string checkTwoWay(const Codec &there, const Codec &back) {
-  for (const Codec *codec : {&there, &back})
+std::string checkReturnCodec(const Codec &forward, const Codec &returned) {
+  for (const Codec *codec : {&forward, &returned})
     if (codec->feedback || codec->changes || codec->needsAllReduce()) // (C1) of #cgx.two_way
       return "expected a codec for one way, without error feedback, got " + assemblyOf(*codec);
-  if (there.isExact() && back.isExact()) // (C2)
-    return "expected a lossy codec for one of the ways, got " + assemblyOf(there) + " and " +
-           assemblyOf(back);
+  if (forward.isLossless() && returned.isLossless()) // (C2)
+    return "expected a lossy codec for one of the ways, got " + assemblyOf(forward) + " and " +
+           assemblyOf(returned);
   return "";
 }
 
 std::string checkChanges(const Codec &of, int64_t samples, Storage storage) {
-  if (of.back || of.feedback || of.changes || of.isExact() || !of.isFixedSize() ||
+  if (of.returned || of.feedback || of.changes || of.isLossless() || !of.isFixedSize() ||
       of.needsAllReduce()) // (C1) of #cgx.delta
     return "expected changes in a lossy codec with payloads of one size, without error feedback and with one "
            "way, got " +

@@ -1,4 +1,4 @@
-//===-- CodecEntry.cpp - A codec as manifests have it ---------------------===//
+//===-- CodecEntry.cpp - Codecs as entries of manifests -------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,7 @@ static CodecEntry entryOf(const CodecValues &codec) {
   for (size_t i = 0; i < codec.parameters().size(); ++i) {
     const CodecParameter &parameter = codec.parameters()[i];
     const double value = codec.values[i];
-    // Where a parameter does not exist, and is something nevertheless, that is what kernels go by.
+    // A parameter that the codec does not have may still have a value, which kernels use.
     const bool isImplied = !codec.has(parameter) && value != 0;
     if (!parameter.isFlag && !codec.writes(i) && !isImplied)
       continue;
@@ -33,9 +33,9 @@ static CodecEntry entryOf(const CodecValues &codec) {
 }
 
 CodecEntry entryOf(const Codec &codec) {
-  CodecEntry entry = entryOf(codec.there);
-  if (codec.back)
-    entry.members["back"] = std::make_shared<CodecEntry>(entryOf(*codec.back));
+  CodecEntry entry = entryOf(codec.forward);
+  if (codec.returned)
+    entry.members["back"] = std::make_shared<CodecEntry>(entryOf(*codec.returned));
   if (codec.feedback) {
     entry.members["error_feedback"] = std::string(nameOf(codec.feedback->storage));
     entry.members["decay"] = codec.feedback->decay;

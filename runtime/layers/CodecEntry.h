@@ -1,4 +1,4 @@
-//===-- CodecEntry.h - A codec as manifests have it -------------*- C++ -*-===//
+//===-- CodecEntry.h - Codecs as entries of manifests -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

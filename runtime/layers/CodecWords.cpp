@@ -19,7 +19,8 @@
 
 namespace cgx::layers {
 
-/// Words of `text`, between spaces and commas outside of angle brackets and quotes; `bits = 8` is one.
+/// Returns the words of `text`, separated by spaces and commas outside of angle brackets and quotes; `bits =
+/// 8` is one word.
 static std::vector<std::string> splitWords(std::string_view text) {
   std::vector<std::string> words;
   int depth = 0;
@@ -44,14 +45,14 @@ static std::vector<std::string> splitWords(std::string_view text) {
   return words;
 }
 
-/// What stands between the brackets of `<...>`; nothing where it is not in such.
+/// Returns the text between the brackets of `<...>`; nothing if there are none.
 static std::optional<std::string_view> withinBrackets(std::string_view text) {
   if (!consumeFront(text, "<") || !consumeBack(text, ">"))
     return std::nullopt;
   return text;
 }
 
-/// `quantize<bits=8 bucket=1024>` with commas: `quantize<bits=8,bucket=1024>`.
+/// Separates parameters by commas: `quantize<bits=8 bucket=1024>` becomes `quantize<bits=8,bucket=1024>`.
 static std::string withCommas(std::string_view text) {
   const std::string_view family = takeUntil(text, '<');
   const std::optional<std::string_view> parameters = withinBrackets(trim(text.substr(family.size())));
@@ -60,7 +61,7 @@ static std::string withCommas(std::string_view text) {
   return std::string(family) + "<" + join(splitWords(*parameters), ",") + ">";
 }
 
-/// What is wrong with the brackets of a text, or "".
+/// Returns what is wrong with the brackets of a text, or "".
 static std::string checkBrackets(std::string_view text) {
   int depth = 0;
   for (char c : text) {
@@ -71,14 +72,14 @@ static std::string checkBrackets(std::string_view text) {
   return depth == 0 ? "" : "expected a '>' for each '<', got " + std::string(text);
 }
 
-/// Says of a message that does not name the first parameter of what it is about, of what.
+/// Adds the first parameter to a message that does not name it.
 static std::string about(const std::string &reason, std::string_view assembly) {
   const std::string_view parameters = splitAt(assembly, '<').second;
   const std::string_view first = trim(takeUntil(parameters, '='));
   return reason.find(first) == std::string::npos ? reason + ", got " + std::string(assembly) : reason;
 }
 
-/// What attributes that describe codecs are called, in alphabetical order.
+/// Returns the names of attributes that describe codecs, in alphabetical order.
 static std::vector<std::string> knownCodecs() {
   std::vector<std::string> names = {"delta", "error_feedback", "two_way"};
   for (const CodecFamilyEntry &family : codecFamilies())
@@ -124,7 +125,7 @@ std::optional<Codec> parseCodec(const formats::Codec &entry, std::string &reason
   if (!parameters.empty())
     parameters = "<" + parameters + ">";
   std::string assembly = entry.family + parameters;
-  // How each rank makes up for losses is beside the codec here, and a member of it in JSON.
+  // Error feedback contains the codec here, while in JSON it is a member of the codec.
   if (!entry.errorFeedback.empty())
     assembly = "error_feedback<#cgx." + assembly + ", decay = " + entry.decay +
                ", storage = " + entry.errorFeedback + ">";
@@ -182,7 +183,7 @@ std::string splitCodecWords(std::string_view text, std::string_view usual, Codec
       return "expected error-feedback-decay to be a number, got " + std::string(value);
     }
   }
-  // What is given takes the place of what is usual.
+  // Given parameters replace the usual ones.
   std::vector<std::string> all;
   const std::string codec = words.codec;
   const std::string_view family = takeUntil(codec, '<');
@@ -197,7 +198,7 @@ std::string splitCodecWords(std::string_view text, std::string_view usual, Codec
   return "";
 }
 
-/// `text` without the quotes around it.
+/// Returns `text` without the quotes around it.
 static std::string_view withoutQuotes(std::string_view text) {
   for (char quote : {'"', '\''})
     if (text.size() >= 2 && text.starts_with(quote) && text.ends_with(quote))
@@ -223,7 +224,7 @@ std::string splitCodecsAlong(std::string_view text, std::vector<CodecAlong> &cod
   return "";
 }
 
-/// `codec` with buckets of `length` elements where they are rows.
+/// Returns `codec` with buckets of `length` elements in place of rows.
 static std::string withRows(std::string_view codec, int64_t length) {
   const std::string_view family = takeUntil(codec, '<');
   const auto inner = withinBrackets(trim(codec.substr(family.size())));
@@ -264,7 +265,7 @@ std::optional<Codec> addErrorFeedback(const Codec &codec, std::string_view stora
   return fed;
 }
 
-/// The codec for changes, where the words say so.
+/// Returns the codec that sends changes, if the words ask for that.
 static std::optional<Codec> addDelta(const Codec &codec, const CodecWords &words, std::string &reason) {
   if (words.delta == "none" && words.samples == 0)
     return codec;
@@ -277,19 +278,19 @@ static std::optional<Codec> addDelta(const Codec &codec, const CodecWords &words
   if (reason = checkChanges(codec, samples, *kept); !reason.empty())
     return std::nullopt;
   Codec changed = codec;
-  changed.changes = Changes{samples, *kept};
+  changed.changes = Delta{samples, *kept};
   return changed;
 }
 
 std::optional<Codec> buildCodec(const CodecWords &words, std::string &reason) {
   std::optional<Codec> built = parseCodecText(words.codec, reason);
   if (built && !words.backCodec.empty()) {
-    std::optional<Codec> back = parseCodecText(words.backCodec, reason);
-    if (!back)
+    std::optional<Codec> returned = parseCodecText(words.backCodec, reason);
+    if (!returned)
       return std::nullopt;
-    if (reason = checkTwoWay(*built, *back); !reason.empty())
+    if (reason = checkReturnCodec(*built, *returned); !reason.empty())
       return std::nullopt;
-    built->back = back->there;
+    built->returned = returned->forward;
   }
   if (built)
     built = addErrorFeedback(*built, words.errorFeedback, words.decay, reason);
@@ -300,7 +301,7 @@ std::string addCodecParameters(std::string_view codec, const std::vector<std::st
   const std::string_view family = takeUntil(codec, '<'), given = trim(codec.substr(family.size()));
   const auto inner = withinBrackets(given);
   if (!given.empty() && !inner)
-    return std::string(codec); // whoever reads it says what is wrong
+    return std::string(codec); // its reader reports what is wrong
   std::vector<std::string> all;
   if (inner)
     all.emplace_back(*inner);

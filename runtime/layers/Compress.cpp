@@ -27,25 +27,25 @@ std::string describeMissingState(std::string_view family) {
 
 namespace {
 
-/// Options about what a table says itself, or about a step that computes.
-bool refuseMeaningless(const CompressOptions &options, Diagnostics &diagnostics) {
-  const auto refuse = [&](const std::string &option, const std::string &why) {
+/// Rejects options about things that a table states itself, or about a step that computes.
+bool rejectMeaningless(const CompressOptions &options, Diagnostics &diagnostics) {
+  const auto reject = [&](const std::string &option, const std::string &why) {
     return diagnostics.fail("--cgx-compress: " + option + " has no meaning for a table of layers: " + why);
   };
   if (options.groupBytes)
-    return refuse("group-bytes", "it says which layers travel together");
+    return reject("group-bytes", "it says which layers travel together");
   if (options.scope != "layer-wise")
-    return refuse("scope", "it says which layers travel together");
+    return reject("scope", "it says which layers travel together");
   if (options.overlap)
-    return refuse("overlap", "whoever sends the layers knows when they are there");
+    return reject("overlap", "whoever sends the layers knows when they are there");
   if (!options.prefetch.empty())
-    return refuse("prefetch", "whoever gathers the layers knows when they are needed");
+    return reject("prefetch", "whoever gathers the layers knows when they are needed");
   if (options.decompose)
-    return refuse("decompose", "no program runs whose collectives could be seen");
+    return reject("decompose", "no program runs whose collectives could be seen");
   return true;
 }
 
-/// Takes what is sent to nobody out of the table.
+/// Removes all-reduces in which each rank is a group of its own.
 std::vector<FoldedReduction> foldTrivial(Table &table) {
   std::vector<FoldedReduction> folded;
   const auto isFolded = [](const Collective &collective) {
@@ -61,7 +61,8 @@ std::vector<FoldedReduction> foldTrivial(Table &table) {
   return folded;
 }
 
-/// Layers that a table lists are those that travel, one by one: none of them is a stack to be split.
+/// Checks the patterns of split-layers, and warns that they match nothing: the layers of a table travel one
+/// by one, so none is a stack to be split.
 bool splitLayers(const CompressOptions &options, Diagnostics &diagnostics) {
   for (const std::string &text : options.splitLayers) {
     std::string reason;
@@ -75,8 +76,8 @@ bool splitLayers(const CompressOptions &options, Diagnostics &diagnostics) {
   return true;
 }
 
-/// Frameworks update parameters out of sight.
-bool refuseOptimizers(const Table &table, Diagnostics &diagnostics) {
+/// Rejects codecs that read optimizer tensors: frameworks update parameters outside of the table.
+bool rejectOptimizers(const Table &table, Diagnostics &diagnostics) {
   for (const Collective &collective : table.collectives)
     for (size_t i = 0; i < collective.operands.size(); ++i)
       if (const Operand &operand = collective.operands[i]; operand.codec.readsOptimizer())
@@ -86,7 +87,7 @@ bool refuseOptimizers(const Table &table, Diagnostics &diagnostics) {
   return true;
 }
 
-/// Whether there is anything that a step could train.
+/// Returns true if the table has anything that a step could train.
 bool trains(const Table &table) {
   return std::ranges::any_of(table.collectives, [](const Collective &collective) {
     return std::ranges::any_of(collective.operands, [](const Operand &operand) {
@@ -108,18 +109,18 @@ bool decide(Table &table, CompressOptions &options, bool isTraining, Diagnostics
   if (!options.reuseGathers.empty())
     if (std::string wrong = checkReuseGathers(options.reuseGathers); !wrong.empty())
       return diagnostics.fail(wrong);
-  const auto refuse = [&](const Collective &collective, const std::string &why) {
+  const auto reject = [&](const Collective &collective, const std::string &why) {
     diagnostics.fail("'cgx." + std::string(nameOf(collective.kind)) + "' op " + why);
   };
-  return chooseAlgorithms(table, options.algorithms, refuse, diagnostics) &&
-         refuseOptimizers(table, diagnostics);
+  return chooseAlgorithms(table, options.algorithms, reject, diagnostics) &&
+         rejectOptimizers(table, diagnostics);
 }
 
 } // namespace
 
 std::optional<Compressed> compress(Table table, std::string_view text, Diagnostics &diagnostics) {
   CompressOptions options;
-  if (!readOptions(text, options, diagnostics) || !refuseMeaningless(options, diagnostics))
+  if (!readOptions(text, options, diagnostics) || !rejectMeaningless(options, diagnostics))
     return std::nullopt;
   const Signature signature = signatureOf(table);
   const bool isTraining = trains(table);

@@ -1,4 +1,4 @@
-//===-- FilterLayers.cpp - Which operands must stay exact, and why --------===//
+//===-- FilterLayers.cpp - Operands that must stay uncompressed -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,10 +9,10 @@
 #include "cgx/layers/FilterLayers.h"
 
 #include "cgx/formats/Closest.h"
-#include "cgx/layers/ExactReasons.h"
 #include "cgx/layers/Glob.h"
 #include "cgx/layers/PlannedCodecs.h"
 #include "cgx/layers/Text.h"
+#include "cgx/layers/UncompressedReasons.h"
 
 #include <algorithm>
 #include <set>
@@ -21,7 +21,7 @@ namespace cgx::layers {
 
 namespace {
 
-/// A pattern of `exclude`, and whether a layer matched it.
+/// A pattern of `exclude`, and whether it has matched a layer.
 struct Exclusion {
   std::string text;
   Glob pattern;
@@ -32,8 +32,9 @@ int64_t countLargerThanOne(std::span<const int64_t> shape) {
   return std::count_if(shape.begin(), shape.end(), [](int64_t size) { return size != 1; });
 }
 
-/// A vector may be stored with dimensions of one element: a bias [16, 1, 1] that is added to feature maps, or
-/// a scale [1, 1, 1, 16]. A matrix of one column is a matrix.
+/// Returns the number of dimensions that matter for a parameter. A vector may be stored with dimensions of
+/// one element: a bias [16, 1, 1] that is added to feature maps, or a scale [1, 1, 1, 16]. A matrix of one
+/// column is a matrix.
 int64_t parameterRankOf(std::span<const int64_t> shape) {
   const auto rank = static_cast<int64_t>(shape.size());
   const bool isVector = countLargerThanOne(shape) <= 1;
@@ -47,11 +48,11 @@ public:
 
   bool read(Diagnostics &diagnostics) { return readKinds(diagnostics) && readExclusions(diagnostics); }
 
-  /// Why the operand must stay exact; "" if it may be compressed.
+  /// Returns why the operand must stay uncompressed; "" if it may be compressed.
   std::string reasonFor(const Collective &collective, const Operand &operand) {
     const Layer &layer = operand.layer;
     const Exclusion *excluding = nullptr;
-    for (Exclusion &exclusion : exclusions) // All of them: a later one that matches is of use, too.
+    for (Exclusion &exclusion : exclusions) // tries all, so that each one that matches counts as used
       if (exclusion.pattern.matches(layer.name)) {
         exclusion.isMatched = true;
         excluding = excluding ? excluding : &exclusion;
@@ -66,10 +67,10 @@ public:
       const int64_t rank = parameterRankOf(std::span(*layer.shape).subspan(size_t(layer.stacked)));
       if (rank < options.minRank &&
           (layer.shape->size() != 1 || raveledRankOf(collective, operand, rank) < options.minRank))
-        return kParameterRank.behind(rank) + of;
+        return kParameterRank.after(rank) + of;
     } else if (const int64_t rank = countLargerThanOne(operand.shape);
                rank < options.minRank && raveledRankOf(collective, operand, rank) < options.minRank) {
-      return kOperandRank.behind(rank);
+      return kOperandRank.after(rank);
     }
     if (operand.elements() / layers < options.minElements)
       return kFewElements.of(std::to_string(options.minElements) + " elements" + of);
@@ -117,14 +118,14 @@ private:
     return table.raveledRank ? std::max(rank, table.raveledRank(collective, operand).value_or(rank)) : rank;
   }
 
-  /// The glob that was probably meant, where a name contains the text of this one.
+  /// Returns the glob that was probably meant, if a name contains the text of this one.
   std::string suggest(std::string_view part) const {
     constexpr std::string_view signs = "*/";
     while (!part.empty() && signs.find(part.front()) != std::string_view::npos)
       part.remove_prefix(1);
     while (!part.empty() && signs.find(part.back()) != std::string_view::npos)
       part.remove_suffix(1);
-    std::set<std::string> names; // of layers, and of what they are in
+    std::set<std::string> names; // names of layers, and of their parts
     for (const Collective &collective : table.collectives)
       for (const Operand &operand : collective.operands) {
         const std::string &name = operand.layer.name;

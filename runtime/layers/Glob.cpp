@@ -1,4 +1,4 @@
-//===-- Glob.cpp - Patterns of names --------------------------------------===//
+//===-- Glob.cpp - Patterns of layer names --------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,16 +12,16 @@ namespace cgx::layers {
 
 namespace {
 
-/// More would take too long to match.
+/// The most alternatives of a pattern; more would take too long to match.
 constexpr size_t kMostAlternatives = 1024;
 
-/// `{a,b}` in a pattern.
+/// A list of alternatives, `{a,b}`, in a pattern.
 struct Braces {
   size_t begin = 0, length = 0;
   std::vector<std::string> terms;
 };
 
-/// The characters between brackets, `a-cx`. False where a range goes backwards.
+/// Reads the characters between brackets, `a-cx`. Returns false if a range goes backwards.
 bool readCharacters(std::string_view text, std::bitset<256> &characters) {
   while (text.size() >= 3) {
     const auto first = static_cast<uint8_t>(text[0]), last = static_cast<uint8_t>(text[2]);
@@ -73,7 +73,7 @@ std::string findBraces(std::string_view text, std::vector<Braces> &found) {
   return isOpen ? "incomplete brace expansion" : "";
 }
 
-/// What is wrong, or "": all patterns that a pattern with braces stands for.
+/// Expands a pattern with braces to all patterns for which it stands. Returns what is wrong, or "".
 std::string expandBraces(std::string_view text, std::vector<std::string> &patterns) {
   std::vector<Braces> found;
   if (std::string wrong = findBraces(text, found); !wrong.empty())
@@ -83,7 +83,7 @@ std::string expandBraces(std::string_view text, std::vector<std::string> &patter
   for (const Braces &braces : found)
     if ((count *= braces.terms.size()) > kMostAlternatives)
       return "too many brace expansions";
-  // The last first: the places of those before it stay.
+  // Braces are expanded from the last on, so that the positions of the others stay valid.
   for (auto braces = found.rbegin(); braces != found.rend(); ++braces) {
     std::vector<std::string> expanded;
     for (const std::string &term : braces->terms)
@@ -137,7 +137,7 @@ bool Glob::parseOne(std::string_view text, Tokens &tokens, std::string &reason) 
 
 std::optional<Glob> Glob::parse(std::string_view text, std::string &reason) {
   Glob glob;
-  // What comes before the first character that means something is no pattern, and no message is about it.
+  // Everything before the first special character is literal, and is left out of messages.
   const size_t plain = std::min(text.find_first_of("?*[{\\"), text.size());
   std::vector<std::string> patterns;
   if (reason = expandBraces(text.substr(plain), patterns); !reason.empty())
@@ -155,7 +155,7 @@ std::optional<Glob> Glob::parse(std::string_view text, std::string &reason) {
 bool Glob::matches(std::string_view name) const {
   for (const Tokens &tokens : alternatives) {
     size_t token = 0, at = 0;
-    std::optional<std::pair<size_t, size_t>> retry; // behind the last `*`, and how far it reaches
+    std::optional<std::pair<size_t, size_t>> retry; // position after the last `*`, and how much it matches
     bool isMatch = true;
     while (isMatch && at < name.size()) {
       if (token < tokens.size() && tokens[token].isAnyText) {

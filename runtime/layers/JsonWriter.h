@@ -1,12 +1,12 @@
-//===-- JsonWriter.h - JSON as it has always been written -------*- C++ -*-===//
+//===-- JsonWriter.h - Writer of JSON ---------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Members of objects are written in the order in which they come; whoever wants a hash of the text writes
-// them in that of their names. Compact, or with an element on each line.
+// A writer of JSON, compact or with an element on each line. Members of objects are written in the order of
+// the calls; text that is hashed is written in the order of names.
 #ifndef CGX_LAYERS_JSONWRITER_H
 #define CGX_LAYERS_JSONWRITER_H
 
@@ -27,7 +27,7 @@ public:
   template <typename Body> void object(Body body) { enclose('{', '}', body); }
   template <typename Body> void array(Body body) { enclose('[', ']', body); }
 
-  /// Ahead of a value in an object.
+  /// Writes the name of a member, before its value.
   void name(std::string_view name) {
     separate();
     quote(name);
@@ -46,7 +46,7 @@ public:
     raw(std::to_string(number));
   }
   void null() { raw("null"); }
-  /// JSON that is written already.
+  /// Writes JSON that is already text.
   void raw(std::string_view json) { begin(), out += json; }
 
   template <typename Value> void member(std::string_view key, const Value &given) { name(key), value(given); }
@@ -74,7 +74,7 @@ private:
     hasValue = before;
   }
 
-  /// Ahead of a value: behind its name, or among others.
+  /// Called before a value: after its name, or among others.
   void begin() {
     if (!isNamed && depth != 0)
       separate();

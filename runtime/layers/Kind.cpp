@@ -1,4 +1,4 @@
-//===-- Kind.cpp - What is communicated, and what covers what -------------===//
+//===-- Kind.cpp - Kinds of layers ----------------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -32,7 +32,7 @@ std::optional<Kind> kindNamed(std::string_view name) {
 
 std::span<const Kind> coveringKinds(Kind kind) {
   using enum Kind;
-  // What is said of dispatch is said of both directions, and so is nearer than what is said of all gradients.
+  // An option about dispatch covers both directions, and is therefore nearer than one about all gradients.
   static const std::array<std::vector<Kind>, kKindCount> covering = {{
       {Gradient},
       {Weight},

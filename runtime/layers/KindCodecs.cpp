@@ -1,4 +1,4 @@
-//===-- KindCodecs.cpp - Which kinds have which codecs --------------------===//
+//===-- KindCodecs.cpp - Codecs of kinds ----------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 
 namespace cgx::layers {
 
-/// "quantize: how an element becomes a level: nearest, stochastic or random_shift"
+/// Returns text such as "quantize: how an element becomes a level: nearest, stochastic or random_shift".
 static std::string describeParameter(const CodecParameter &parameter) {
   std::vector<std::string> families;
   for (const CodecFamilyEntry &family : codecFamilies())
@@ -70,10 +70,10 @@ std::span<const KindCodecOption> kindCodecOptions() {
   return options;
 }
 
-/// `usual` with what is given in words.
+/// Returns `usual` with the given parameters replaced.
 static std::string changed(std::string_view usual, const std::string &given) {
   CodecWords words;
-  // What is wrong, whoever assigns the codec says.
+  // Errors are reported when codecs are assigned.
   if (!splitCodecWords(given, usual, words).empty())
     return given;
   std::string text = words.codec;
@@ -99,14 +99,14 @@ KindCodecs completeKindCodecs(KindCodecs codecs, bool qsdp, const std::string &a
     codecs[Kind::Weight] =
         changed("quantize<bits=8,bucket=1024,rounding=random_shift,scale=f32>", codecs[Kind::Weight]);
   }
-  // What is wrong, whoever assigns codecs says.
+  // Errors are reported when codecs are assigned.
   std::vector<CodecAlong> codecsAlong;
   (void)splitCodecsAlong(along, codecsAlong);
   for (const CodecAlong &one : codecsAlong)
     if (std::optional<Kind> kind = kindNamed(one.kind);
         kind && !isGradient(*kind) && std::ranges::find(kinds, one.kind) == kinds.end())
       codecs.try_emplace(*kind, "identity");
-  // Changes are those of what travels forward.
+  // Only what travels forward is sent as changes, so activation gradients need a codec of their own.
   const auto forward = codecs.find(Kind::Activation);
   if ((forward != codecs.end() && sendsChanges(forward->second)) ||
       std::ranges::any_of(codecsAlong, [](const CodecAlong &one) {
@@ -122,7 +122,7 @@ std::vector<std::string> kindsToCompress(const std::vector<std::string> &kinds, 
     if (std::ranges::find(all, nameOf(kind)) == all.end())
       all.emplace_back(nameOf(kind));
   };
-  // What is compressed without any of them stays compressed.
+  // Kinds that are compressed without these options stay compressed.
   if (kinds.empty() && !codecs.empty()) {
     add(Kind::Gradient);
     add(Kind::OuterGradient);
@@ -137,7 +137,7 @@ std::string codecOfGradients(const std::string &codec, const KindCodecs &codecs)
   if (given == codecs.end())
     return codec;
   CodecWords words;
-  words.codec = codec; // what is wrong, whoever assigns codecs says
+  words.codec = codec; // errors are reported when codecs are assigned
   (void)splitCodecWords(given->second, "quantize", words);
   return words.codec;
 }

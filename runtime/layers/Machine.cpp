@@ -1,4 +1,4 @@
-//===-- Machine.cpp - What cgx-bench measured of a machine ----------------===//
+//===-- Machine.cpp - Measurements of a machine ---------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,16 +17,16 @@
 namespace cgx::layers {
 
 std::optional<Machine> Machine::read(const std::string &path, Diagnostics &diagnostics) {
-  const auto refuse = [&](const std::string &why) {
+  const auto reject = [&](const std::string &why) {
     diagnostics.fail("machine '" + path + "': " + why);
     return std::nullopt;
   };
   std::string text;
   if (std::string wrong = formats::readTextFile(path, text); !wrong.empty())
-    return refuse("cannot read it: " + wrong);
+    return reject("cannot read it: " + wrong);
   formats::Machine machine;
   if (std::string wrong = formats::readMachine(text, machine); !wrong.empty())
-    return refuse(wrong);
+    return reject(wrong);
   Machine result;
   result.measured = machine.model;
   result.cores = machine.coresPerRank;
@@ -36,7 +36,7 @@ std::optional<Machine> Machine::read(const std::string &path, Diagnostics &diagn
     std::string reason;
     std::optional<Codec> codec = parseCodec(machine.codecs[index].codec, reason);
     if (!codec)
-      return refuse("codec at position " + std::to_string(index) + ": " + reason);
+      return reject("codec at position " + std::to_string(index) + ": " + reason);
     result.codecs.emplace_back(*codec, machine.codecs[index].rates);
   }
   return result;
@@ -44,7 +44,7 @@ std::optional<Machine> Machine::read(const std::string &path, Diagnostics &diagn
 
 cgx_codec_rates Machine::ratesOf(Codec codec) const {
   codec.feedback.reset();
-  if (codec.isExact())
+  if (codec.isLossless())
     return {};
   const cgx_codec_rates *slowest = &codecs.front().second, *ofFamily = nullptr;
   for (const auto &[measured, rates] : codecs) {
@@ -64,8 +64,8 @@ std::vector<cgx_costed_operand> costedOperands(const Collective &collective, con
   std::vector<cgx_costed_operand> operands;
   for (size_t i = 0; i < codecs.size(); ++i) {
     const Operand &operand = collective.operands[i];
-    operands.push_back({codecs[i].wayThere(), machine.ratesOf(codecs[i]),
-                        hierarchy ? machine.ratesOf(hierarchy->inside) : cgx_codec_rates{},
+    operands.push_back({codecs[i].forwardCodec(), machine.ratesOf(codecs[i]),
+                        hierarchy ? machine.ratesOf(hierarchy->intraHost) : cgx_codec_rates{},
                         uint32_t(operand.type), uint64_t(operand.elements())});
   }
   return operands;
@@ -83,7 +83,7 @@ double secondsOf(const Collective &collective, const std::vector<Codec> &codecs,
 AllReduceChoice fastestOf(const Collective &collective, const std::vector<Codec> &codecs,
                           const std::optional<Hierarchy> &hierarchy, const Machine &machine) {
   const bool hasResultCodecs =
-      std::ranges::any_of(codecs, [](const Codec &codec) { return codec.back && !codec.feedback; });
+      std::ranges::any_of(codecs, [](const Codec &codec) { return codec.returned && !codec.feedback; });
   const bool hasHosts =
       hierarchy && hierarchy->local > 1 &&
       std::ranges::all_of(collective.groups, [&](const std::vector<int64_t> &group) {
@@ -108,7 +108,7 @@ std::vector<Codec> codecsOf(const Collective &collective) {
   return codecs;
 }
 
-std::vector<Codec> exactCodecsOf(const Collective &collective) {
+std::vector<Codec> uncompressedCodecsOf(const Collective &collective) {
   return std::vector<Codec>(collective.operands.size());
 }
 

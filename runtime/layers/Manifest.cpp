@@ -1,4 +1,4 @@
-//===-- Manifest.cpp - What a program communicates, in words --------------===//
+//===-- Manifest.cpp - The manifest of a program --------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,7 @@ namespace cgx::layers {
 
 namespace {
 
-// Members are written in the order of their names.
+// Writes members in the order of their names.
 
 void write(JsonWriter &json, const CodecEntry &entry) {
   json.object([&] {
@@ -84,7 +84,7 @@ void write(JsonWriter &json, const Collective &collective, const std::vector<int
       json.name("hierarchy");
       json.object([&] {
         json.name("inside");
-        write(json, entryOf(collective.hierarchy->inside));
+        write(json, entryOf(collective.hierarchy->intraHost));
         json.member("leaders", nameOf(collective.hierarchy->leaders));
         json.member("local", collective.hierarchy->local);
       });
@@ -116,8 +116,8 @@ void write(JsonWriter &json, const Collective &collective, const std::vector<int
   });
 }
 
-/// Numbers the operands of all collectives, by which random numbers are selected: in the order of where they
-/// come from, so that it does not matter which travel together.
+/// Numbers the operands of all collectives; the numbers select random numbers. They follow the order of
+/// origins, so that they do not depend on which operands travel together.
 std::vector<std::vector<int64_t>> numberOperands(const std::vector<const Collective *> &collectives) {
   std::vector<std::vector<int64_t>> numbers;
   std::vector<std::pair<std::pair<int64_t, int64_t>, int64_t *>> inOrder;
@@ -155,7 +155,7 @@ std::string meshOf(const Mesh &mesh) {
   return json.text();
 }
 
-/// The shape of what a rank gets.
+/// Returns the shape of the result on one rank.
 std::vector<int64_t> resultShapeOf(const Collective &collective, const Operand &operand) {
   std::vector<int64_t> shape = operand.shape;
   if (collective.kind == CGX_ALL_GATHER)

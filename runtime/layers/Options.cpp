@@ -22,9 +22,9 @@ namespace cgx::layers {
 
 namespace {
 
-// ---- Words of the text, as MLIR splits them
+// ---- Splitting the text into words, as MLIR does
 
-/// The next of these characters that is in no range of brackets and no quotes.
+/// Returns the position of the next such character outside of brackets and quotes.
 size_t findOutside(std::string_view text, size_t from, char wanted) {
   for (size_t i = from; i < text.size(); ++i) {
     const char c = text[i];
@@ -40,7 +40,7 @@ size_t findOutside(std::string_view text, size_t from, char wanted) {
   return std::string_view::npos;
 }
 
-/// Without the quotes or the brackets around it.
+/// Removes the quotes or the brackets around a text.
 std::string_view unwrap(std::string_view text) {
   text = trim(text);
   if (text.size() <= 2)
@@ -55,7 +55,7 @@ std::string_view unwrap(std::string_view text) {
 
 struct Word {
   std::string_view name;
-  std::optional<std::string_view> value; ///< of a flag: none
+  std::optional<std::string_view> value; ///< absent for a flag
 };
 
 /// Takes the next option from the text.
@@ -89,7 +89,7 @@ Word takeWord(std::string_view &text) {
   return word;
 }
 
-// ---- Values
+// ---- Reading values
 
 bool readList(std::string_view text, std::vector<std::string> &list) {
   while (!text.empty()) {
@@ -136,12 +136,12 @@ bool readReal(std::string_view text, double &number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// ---- What there is
+// ---- The options
 
-/// Reads the value of an option into its place; false where it is a wrong one.
+/// Reads the value of an option into its place; returns false if it is invalid.
 using Read = std::function<bool(std::string_view)>;
 
-/// The options by name.
+/// The table of options by name.
 class OptionTable {
 public:
   explicit OptionTable(CompressOptions &options) {
@@ -191,7 +191,7 @@ public:
         });
   }
 
-  /// What is wrong, or "".
+  /// Reads one option. Returns what is wrong, or "".
   std::string read(const Word &word) const {
     const auto option = reads.find(word.name);
     if (option == reads.end()) {
@@ -204,7 +204,7 @@ public:
     return isRead ? "" : "a wrong value";
   }
 
-  /// `codec` with the parameters that were given: values first.
+  /// Returns `codec` with the given parameters: those with values first.
   std::string addParameters(const std::string &codec) const {
     std::vector<std::string> given;
     for (bool isFlag : {false, true})
@@ -218,7 +218,7 @@ public:
 private:
   void add(const std::string &name, Read read) { reads[name] = std::move(read); }
 
-  /// It may stand without a value.
+  /// Adds an option that may have no value.
   void flag(const std::string &name, Read read) {
     flags.insert(name);
     add(name, std::move(read));
@@ -245,13 +245,13 @@ private:
 
   std::map<std::string, Read, std::less<>> reads;
   std::set<std::string, std::less<>> flags;
-  std::map<std::string, std::string> parameters; ///< of codecs, by argument, as codecs have them
+  std::map<std::string, std::string> parameters; ///< parameters of codecs by argument, as codecs spell them
 };
 
 } // namespace
 
 std::string_view optionWithoutValue(std::string_view text) {
-  size_t begin = 0; // of the word
+  size_t begin = 0; // position of the word
   int depth = 0;
   char quote = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -312,16 +312,16 @@ std::string checkReuseGathers(const std::string &memory) {
 }
 
 bool readOptions(std::string_view text, CompressOptions &options, Diagnostics &diagnostics) {
-  const auto refuse = [&](const std::string &why) { return diagnostics.fail("--cgx-compress: " + why); };
+  const auto reject = [&](const std::string &why) { return diagnostics.fail("--cgx-compress: " + why); };
   if (std::string_view option = optionWithoutValue(text); !option.empty())
-    return refuse("expected a value for the option " + std::string(option));
+    return reject("expected a value for the option " + std::string(option));
   OptionTable table(options);
   for (std::string_view rest = trim(text); !rest.empty();) {
     const Word word = takeWord(rest);
     if (word.name.empty())
       continue;
     if (std::string wrong = table.read(word); !wrong.empty())
-      return refuse(wrong);
+      return reject(wrong);
   }
   std::erase_if(options.codecs.ofKinds, [](const auto &entry) { return entry.second.empty(); });
   options.codecs.codec = table.addParameters(options.codecs.codec);

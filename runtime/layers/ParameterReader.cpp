@@ -1,4 +1,4 @@
-//===-- ParameterReader.cpp - The parameters of a codec in brackets -------===//
+//===-- ParameterReader.cpp - Reader of codec parameters in brackets ------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,16 +17,16 @@ namespace cgx::layers {
 
 namespace {
 
-/// Characters that begin nothing that an attribute may hold.
+/// Characters with which no part of an attribute begins.
 constexpr std::string_view kForeign = "$&;~'`\\";
 
-/// Words, numbers and signs.
+/// A reader of words, numbers and signs.
 class Reader {
 public:
   explicit Reader(std::string_view text) : rest(text) {}
 
   bool isAtEnd() { return skipSpace().empty(); }
-  /// What is wrong where something else stands: that it is foreign, or what was expected.
+  /// Returns the error for unexpected text: a foreign character, or what was expected.
   std::string expected(const char *what) {
     const std::string_view text = skipSpace();
     return !text.empty() && kForeign.find(text.front()) != std::string_view::npos ? "unexpected character"
@@ -41,7 +41,7 @@ public:
     return true;
   }
 
-  /// A word, or "" where none stands.
+  /// Takes a word; returns "" if there is none.
   std::string_view word() {
     const std::string_view text = skipSpace();
     size_t size = 0;
@@ -53,7 +53,7 @@ public:
     return text.substr(0, size);
   }
 
-  /// A whole number; nothing where none begins. What is wrong with it in `reason`.
+  /// Takes a whole number; returns nothing if there is none. `reason` tells what is wrong with it.
   std::optional<int64_t> whole(std::string &reason) {
     const std::string_view text = skipSpace();
     for (auto [word, value] : {std::pair<std::string_view, int64_t>{"true", 1}, {"false", 0}})
@@ -83,7 +83,7 @@ public:
     return isNegative ? -int64_t(number) : int64_t(number);
   }
 
-  /// Digits with a point, and maybe an exponent.
+  /// Takes digits with a point, and maybe an exponent.
   std::optional<double> real() {
     const std::string_view text = skipSpace();
     if (!isReal(text))
@@ -99,7 +99,7 @@ public:
 private:
   static bool isHexDigit(char c) { return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-  /// Whether the number that begins has a point or, as people and JSON write it, an exponent.
+  /// Returns true if the number at the front has a point or, as people and JSON write it, an exponent.
   static bool isReal(std::string_view text) {
     size_t size = 0;
     while (size < text.size() && isDigit(text[size]))
@@ -119,7 +119,7 @@ private:
 };
 
 std::string readRealOf(Reader &reader, double &value) {
-  // `density = 1` is a number as well.
+  // A whole number such as `density = 1` is accepted as well.
   std::string wrong;
   if (std::optional<int64_t> whole = reader.whole(wrong)) {
     value = static_cast<double>(*whole);
@@ -162,7 +162,7 @@ std::string readValue(Reader &reader, const CodecParameter &parameter, double &v
   return whole ? wrong : reader.expected("expected integer value");
 }
 
-/// One `name = value`, or `name` of a flag.
+/// Reads one `name = value`, or the `name` of a flag.
 std::string readParameter(Reader &reader, CodecValues &codec, std::vector<bool> &isGiven) {
   const std::string_view name = reader.word();
   if (name.empty())

@@ -1,4 +1,4 @@
-//===-- ParameterReader.h - The parameters of a codec in brackets --*- C++ -*-===//
+//===-- ParameterReader.h - Reader of codec parameters in brackets -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,11 +12,11 @@
 
 namespace cgx::layers {
 
-/// Reads `<name = value, ...>` of a family as the attribute of the dialect is read, with its messages. The
-/// text may hold other codecs' brackets nowhere. Nothing, and why not in `reason`, where that is wrong.
+/// Reads `<name = value, ...>` of a family as the dialect reads the attribute, with the same messages. The
+/// text must not contain other codecs in brackets. Returns nothing if it is wrong, and `reason` tells why.
 std::optional<CodecValues> readParameters(uint32_t family, std::string_view text, std::string &reason);
 
-/// A real number, as it stands there. Returns what is wrong, or "".
+/// Reads a real number in the form of an attribute. Returns what is wrong, or "".
 std::string readReal(std::string_view text, double &value);
 
 } // namespace cgx::layers

@@ -19,23 +19,23 @@ PlannedCodecs::Key PlannedCodecs::keyOf(const Layer &layer) {
 }
 
 std::optional<PlannedCodecs> PlannedCodecs::read(const std::string &path, Diagnostics &diagnostics) {
-  const auto refuse = [&](const std::string &why) {
+  const auto reject = [&](const std::string &why) {
     diagnostics.fail("plan '" + path + "': " + why);
     return std::nullopt;
   };
   std::string text;
   if (std::string wrong = formats::readTextFile(path, text); !wrong.empty())
-    return refuse("cannot read it: " + wrong);
+    return reject("cannot read it: " + wrong);
   std::vector<formats::PlannedLayer> layers;
   if (std::string wrong = formats::readPlan(text, layers); !wrong.empty())
-    return refuse(wrong);
+    return reject(wrong);
   PlannedCodecs codecs;
   codecs.path = path;
   for (const formats::PlannedLayer &layer : layers) {
     std::string reason;
     std::optional<Codec> codec = parseCodec(layer.codec, reason);
     if (!codec)
-      return refuse("layer '" + layer.layer + "': " + reason);
+      return reject("layer '" + layer.layer + "': " + reason);
     codecs.entries[{layer.layer, layer.kind}] = {layer.dtype, static_cast<int64_t>(layer.elements), *codec};
   }
   return codecs;
@@ -79,7 +79,7 @@ bool PlannedCodecs::namesLayersOf(const Layer &stack) const {
 std::set<Kind> PlannedCodecs::compressedKinds() const {
   std::set<Kind> kinds;
   for (const auto &[key, entry] : entries)
-    if (std::optional<Kind> kind = kindNamed(key.second); kind && !entry.codec.isRaw())
+    if (std::optional<Kind> kind = kindNamed(key.second); kind && !entry.codec.isUncompressed())
       kinds.insert(*kind);
   return kinds;
 }

@@ -1,12 +1,12 @@
-//===-- ProgramHash.cpp - A number that stands for a program --------------===//
+//===-- ProgramHash.cpp - The hash of a program ---------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// XXH3 as its specification has it (https://github.com/Cyan4973/xxHash): what compilers of earlier versions
-// wrote into manifests, and checkpoints and plans hold.
+// XXH3 as its specification defines it (https://github.com/Cyan4973/xxHash). Compilers of earlier versions
+// wrote it into manifests, and checkpoints and plans contain it.
 
 #include "ProgramHash.h"
 
@@ -25,7 +25,7 @@ constexpr uint64_t kPrime1 = 0x9e3779b185ebca87, kPrime2 = 0xc2b2ae3d27d4eb4f, k
                    kPrime4 = 0x85ebca77c2b2ae63, kPrime5 = 0x27d4eb2f165667c5, kShort1 = 0x9e3779b1,
                    kShort2 = 0x85ebca77, kShort3 = 0xc2b2ae3d, kMixing = 0x165667919e3779f9;
 
-/// The bytes of the specification that input is mixed with where there is no seed.
+/// The secret of the specification, which is mixed with input when there is no seed.
 constexpr std::array<uint64_t, 24> kSecretWords = {
     0xbe4ba423396cfeb8, 0x1cad21f72c81017c, 0xdb979083e96dd4de, 0x1f67b3b7a4a44072, 0x78e5c0cc4ee679cb,
     0x2172ffcc7dd05a82, 0x8e2443f7744608b8, 0x4c263a81e69035e0, 0xcb00c391bb52283c, 0xa32e531b8b65d088,
@@ -42,7 +42,7 @@ uint64_t wordAt(const char *bytes) {
 
 uint64_t secretAt(size_t byte) { return wordAt(reinterpret_cast<const char *>(kSecretWords.data()) + byte); }
 
-/// The halves of the whole product, one on the other.
+/// Returns the exclusive or of the two halves of the 128-bit product.
 uint64_t fold(uint64_t a, uint64_t b) {
   const auto product = static_cast<unsigned __int128>(a) * b;
   return uint64_t(product) ^ uint64_t(product >> 64);
@@ -54,12 +54,12 @@ uint64_t avalanche(uint64_t hash) {
   return hash ^ hash >> 32;
 }
 
-/// Of 16 bytes.
+/// Mixes 16 bytes.
 uint64_t mix(const char *bytes, size_t secret) {
   return fold(wordAt(bytes) ^ secretAt(secret), wordAt(bytes + 8) ^ secretAt(secret + 8));
 }
 
-/// Of 17 to 128 bytes: from both ends to the middle.
+/// Hashes 17 to 128 bytes, from both ends to the middle.
 uint64_t hashShort(std::string_view text) {
   const char *begin = text.data(), *end = begin + text.size();
   uint64_t hash = text.size() * kPrime1;
@@ -68,7 +68,7 @@ uint64_t hashShort(std::string_view text) {
   return avalanche(hash);
 }
 
-/// Of 129 to 240 bytes.
+/// Hashes 129 to 240 bytes.
 uint64_t hashMedium(std::string_view text) {
   uint64_t hash = text.size() * kPrime1;
   for (size_t block = 0; block < 8; ++block)
@@ -90,9 +90,9 @@ void accumulate(Lanes &lanes, const char *stripe, size_t secret) {
 }
 
 uint64_t hashLong(std::string_view text) {
-  constexpr size_t stripes = (kSecretBytes - kStripe) / 8; // of a block
+  constexpr size_t stripes = (kSecretBytes - kStripe) / 8; // stripes of a block
   Lanes lanes = {kShort3, kPrime1, kPrime2, kPrime3, kPrime4, kShort2, kPrime5, kShort1};
-  // All but the last stripe, which may overlap the one before.
+  // This loop covers all stripes but the last, which may overlap the one before.
   const size_t whole = (text.size() - 1) / kStripe;
   for (size_t stripe = 0; stripe < whole; ++stripe) {
     accumulate(lanes, text.data() + stripe * kStripe, stripe % stripes * 8);

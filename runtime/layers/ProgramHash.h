@@ -1,4 +1,4 @@
-//===-- ProgramHash.h - A number that stands for a program ------*- C++ -*-===//
+//===-- ProgramHash.h - The hash of a program -------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,8 +13,8 @@
 
 namespace cgx::layers {
 
-/// 16 hexadecimal digits of a text of more than 16 bytes: XXH3 of 64 bits, without a seed. Checkpoints and
-/// plans have it of the programs that made them.
+/// Returns 16 hexadecimal digits for a text of more than 16 bytes: XXH3 of 64 bits, without a seed.
+/// Checkpoints and plans contain it to identify the program that made them.
 std::string programHash(std::string_view text);
 
 } // namespace cgx::layers

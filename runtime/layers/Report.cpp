@@ -1,4 +1,4 @@
-//===-- Report.cpp - What travels, layer by layer -------------------------===//
+//===-- Report.cpp - Sent bytes, layer by layer ---------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@ bool ReportTable::takesTurns() const {
 std::vector<uint64_t> ReportTable::mostInAStep() const {
   std::vector<uint64_t> most(size_t(ranks), 0);
   for (size_t rank = 0; rank < most.size(); ++rank) {
-    std::map<uint64_t, std::map<uint64_t, uint64_t>> turns; // by how often
+    std::map<uint64_t, std::map<uint64_t, uint64_t>> turns; // bytes of each turn, by period
     for (const ReportRow &row : rows)
       turns[row.every][row.turn] += row.turnBytes[rank];
     for (const auto &[every, bytes] : turns)
@@ -42,7 +42,7 @@ void describe(ReportRow &row, const Operand &operand) {
   }
   row.elementType = nameOf(operand.type);
   row.codec = fullTextOf(operand.codec);
-  row.shortCodec = operand.codec.isRaw() ? "" : shortTextOf(operand.codec);
+  row.shortCodec = operand.codec.isUncompressed() ? "" : shortTextOf(operand.codec);
   row.isMost = !operand.codec.isFixedSize();
 }
 
@@ -50,7 +50,7 @@ void describeGather(ReportRow &row, const Collective &collective, const Operand 
   const int64_t size = collective.largestGroup();
   if (!operand.codec.changes || collective.kind != CGX_ALL_GATHER || size == 1)
     return;
-  const Changes &changes = *operand.codec.changes;
+  const Delta &changes = *operand.codec.changes;
   const auto elements = uint64_t(operand.elements());
   const uint64_t message = elements * (changes.storage == Storage::BF16 ? 2 : 4) + /*was it sent*/ 1;
   row.firstVisitBytes = elements * cgx_element_bytes(operand.type) * uint64_t(size - 1);

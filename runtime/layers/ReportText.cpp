@@ -19,20 +19,21 @@ namespace cgx::layers {
 
 namespace {
 
-/// Layer, kind, tensor, raw bytes, wire bytes, ratio; after them, the codec or why a tensor is exact.
+/// The columns: layer, kind, tensor, raw bytes, wire bytes, ratio; then the codec, or why a tensor is
+/// uncompressed.
 constexpr unsigned columns = 7;
 constexpr unsigned last = columns - 1;
 using TextLine = std::array<std::string, columns>;
 constexpr std::array<bool, columns> rightAligned = {false, false, false, true, true, true, false};
 
-/// How wide the report is: a line is longer only where a word is.
+/// The width of the report: a line is longer only if a word is.
 constexpr size_t lineLimit = 100;
-/// What the last column has at least: its title, and most reasons to stay exact.
+/// The least width of the last column, which fits its title and most reasons.
 constexpr size_t leastForLast = 16;
 constexpr size_t leastForLayer = 16;
 constexpr size_t gap = 2;
 
-/// Mean over the ranks, to the nearest byte. Ranks own chunks of different sizes, so that they send
+/// Returns the mean over the ranks, to the nearest byte. Ranks own chunks of different sizes and so send
 /// slightly different amounts; their sum, and with it the ratio, does not depend on who owns what.
 uint64_t meanOf(const std::vector<uint64_t> &bytes) {
   uint64_t sum = std::accumulate(bytes.begin(), bytes.end(), uint64_t(0));
@@ -80,7 +81,7 @@ TextLine textLineOf(const ReportRow &row) {
           codecOrReason(row)};
 }
 
-/// The sums over all rows.
+/// Returns the line with the sums over all rows.
 TextLine totalOf(const ReportTable &table) {
   std::vector<uint64_t> raw(table.ranks), wire(table.ranks);
   for (const ReportRow &row : table.rows)
@@ -109,7 +110,7 @@ void breakLine(std::string &line, size_t indent, std::string &out) {
   line.assign(indent, ' ');
 }
 
-/// Goes on with `line` by words, in as many lines as they need, which begin at `indent`.
+/// Continues `line` word by word, on as many lines as needed, which begin at `indent`.
 void printWords(std::string line, std::string_view text, size_t indent, std::string &out) {
   for (const std::string &word : split(text, ' ')) {
     if (word.empty())
@@ -123,11 +124,11 @@ void printWords(std::string line, std::string_view text, size_t indent, std::str
   writeLine(line, out);
 }
 
-/// A sentence under the table, or above it.
+/// Prints a sentence above or below the table.
 void printSentence(const std::string &text, std::string &out) { printWords("", text, 0, out); }
 
-/// Prints rows in columns that fit: what has no room in the last one is a note below, where it stands once,
-/// and what has none in the first stands above its row.
+/// Prints rows in columns that fit. Text too long for the last column becomes a note below the table, where
+/// it stands once; text too long for the first stands above its row.
 class Columns {
 public:
   explicit Columns(const std::vector<TextLine> &lines) {
@@ -179,7 +180,7 @@ private:
   std::vector<std::string> notes;
 };
 
-/// What `cgx-reuse-gathers` saved, and at what price.
+/// Prints what `cgx-reuse-gathers` saved, and what it cost.
 void printReuse(const ReportTable &table, std::string &out) {
   uint64_t gathers = 0, decoded = 0, inLoops = 0, saved = 0, held = 0;
   for (const ReportRow &row : table.rows) {
@@ -200,7 +201,7 @@ void printReuse(const ReportTable &table, std::string &out) {
         out);
 }
 
-/// The reductions that are gone, a sentence for each reason.
+/// Prints the reductions that were removed, one sentence for each reason.
 void printFolded(const ReportTable &table, std::string &out) {
   constexpr size_t listed = 4;
   std::vector<std::pair<std::string, std::vector<std::string>>> byReason;
@@ -220,7 +221,7 @@ void printFolded(const ReportTable &table, std::string &out) {
   }
 }
 
-/// The shape of pipelines, as far as their loops say it.
+/// Prints the shape of pipelines, as far as their loops show it.
 void printPipelines(const ReportTable &table, std::string &out) {
   for (const ReportRow &row : table.rows) {
     if (row.stages < 2 || !row.runs)
@@ -246,7 +247,8 @@ void printPipelines(const ReportTable &table, std::string &out) {
   }
 }
 
-/// What both ends of edges keep of each sample, and ranks of gathers of each part.
+/// Prints the memory of message buffers: at both ends of edges for each sample, and on ranks of gathers for
+/// each part.
 void printMessages(const ReportTable &table, std::string &out) {
   for (const ReportRow &row : table.rows) {
     if (row.messageBytes.empty())

@@ -1,4 +1,4 @@
-//===-- Table.cpp - Collectives and the layers that travel in them --------===//
+//===-- Table.cpp - Collectives and the layers in them --------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -69,15 +69,15 @@ int64_t Collective::largestGroup() const {
   return int64_t(largest);
 }
 
-std::string checkHierarchy(int64_t local, const Codec &inside) {
+std::string checkHierarchy(int64_t local, const Codec &intraHost) {
   if (local < 1) // (C1) of #cgx.hierarchy
     return "expected at least 1 rank per host, got " + std::to_string(local);
-  if (inside.feedback || inside.back || inside.changes) // (C2)
+  if (intraHost.feedback || intraHost.returned || intraHost.changes) // (C2)
     return "expected a codec without error feedback and another way back inside of hosts, got " +
-           assemblyOf(inside);
-  if (inside.needsAllReduce()) // (C3)
+           assemblyOf(intraHost);
+  if (intraHost.needsAllReduce()) // (C3)
     return "expected a codec of payloads inside of hosts, which reads nothing of an optimizer, got " +
-           assemblyOf(inside);
+           assemblyOf(intraHost);
   return "";
 }
 
@@ -85,7 +85,7 @@ std::string checkAlgorithm(const Collective &collective) {
   if (!cgx_algorithm_sends_results(collective.algorithm))
     for (size_t i = 0; i < collective.operands.size(); ++i)
       if (const Codec &codec = collective.operands[i].codec;
-          codec.back && !codec.feedback) // (C10) of all_reduce
+          codec.returned && !codec.feedback) // (C10) of all_reduce
         return "operand " + std::to_string(i) + ": expected one codec with the algorithm " +
                std::string(nameOf(collective.algorithm)) + ", which sends nothing back, got " +
                assemblyOf(codec);
@@ -104,7 +104,7 @@ uint64_t wireBytesOf(const Collective &collective, const Operand &operand, const
   described.schedule = scheduleOf(collective.algorithm, collective.hierarchy);
   auto position = size_t(rank);
   std::vector<cgx_pair> pairs;
-  if (collective.kind == CGX_PERMUTE) { // of ranks, not of positions
+  if (collective.kind == CGX_PERMUTE) { // its pairs are ranks, not positions
     for (auto [source, target] : collective.pairs) {
       pairs.push_back({uint32_t(source), uint32_t(target)});
       described.ranks = std::max(described.ranks, uint32_t(std::max(source, target) + 1));
@@ -112,7 +112,7 @@ uint64_t wireBytesOf(const Collective &collective, const Operand &operand, const
     described.pairs = pairs.data();
     described.pair_count = pairs.size();
   } else {
-    bool isMember = collective.groups.empty(); // every rank is a group of its own
+    bool isMember = collective.groups.empty(); // if no groups are given, each rank is one
     described.ranks = 1;
     for (const std::vector<int64_t> &group : collective.groups)
       if (const auto found = std::ranges::find(group, rank); found != group.end()) {
@@ -124,7 +124,7 @@ uint64_t wireBytesOf(const Collective &collective, const Operand &operand, const
       return 0;
   }
   const std::vector<uint64_t> shape(operand.shape.begin(), operand.shape.end());
-  const cgx_codec general = codec.wayThere(), back = codec.wayBack(),
+  const cgx_codec general = codec.forwardCodec(), back = codec.returnCodec(),
                   there = cgx_codec_for_shape(&general, shape.data(), shape.size());
   return cgx_collective_wire_bytes(&described, &there, &back, operand.type, uint64_t(operand.elements()),
                                    uint32_t(position));
@@ -136,13 +136,13 @@ cgx_schedule scheduleOf(cgx_algorithm algorithm, const std::optional<Hierarchy> 
   if (hierarchy) {
     schedule.local = uint32_t(hierarchy->local);
     schedule.leaders = hierarchy->leaders;
-    schedule.inside = hierarchy->inside.wayThere();
+    schedule.inside = hierarchy->intraHost.forwardCodec();
   }
   return schedule;
 }
 
 bool mayBeCompressed(const Collective &collective, const Operand &operand) {
-  return operand.isDecided && operand.reason.empty() && operand.codec.isExact() &&
+  return operand.isDecided && operand.reason.empty() && operand.codec.isLossless() &&
          collective.acceptsLossyCodecs() &&
          (operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16);
 }

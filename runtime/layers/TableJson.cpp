@@ -23,7 +23,7 @@ namespace {
 using formats::Error;
 using Json = nlohmann::json;
 
-/// A member of an object; null where it is not there.
+/// Returns a member of an object; null if it does not exist.
 const Json *find(const Json &object, const char *name) {
   const auto found = object.find(name);
   return found == object.end() ? nullptr : &*found;
@@ -60,7 +60,7 @@ std::vector<int64_t> numbersOf(const Json *list, int64_t most, const std::string
   return numbers;
 }
 
-/// One of a few names.
+/// Reads one of a few names.
 template <typename Value>
 Value named(const Json &object, const char *name, std::optional<Value> (*find)(std::string_view),
             const std::string &expected, const std::string &of) {
@@ -98,7 +98,7 @@ Operand readOperand(const Json &entry, const std::string &where) {
   return operand;
 }
 
-/// Data flow decides what else there is to say of other kinds: the compiler follows it.
+/// Rejects collectives and kinds of layers that need the data flow, which only the compiler follows.
 void checkKind(const Collective &collective, const std::string &where) {
   if (collective.kind != CGX_ALL_REDUCE && collective.kind != CGX_ALL_GATHER &&
       collective.kind != CGX_REDUCE_SCATTER)
@@ -137,7 +137,7 @@ Collective readCollective(const Json &entry, size_t position, int64_t ranks) {
     collective.reduction = named(entry, "reduction", reductionNamed, "sum, mean, max, min or product", where);
   if (const Json *dim = find(entry, "dim"))
     collective.dim = numberOf(*dim, 0, kMost, where + ", dim");
-  // All ranks, where nothing else is said.
+  // Without groups, all ranks form one.
   std::vector<int64_t> everyone;
   for (int64_t rank = 0; rank < ranks; ++rank)
     everyone.push_back(rank);

@@ -1,4 +1,4 @@
-//===-- Text.cpp - Words in texts -----------------------------------------===//
+//===-- Text.cpp - Functions for text -------------------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- WarnOfUncompressed.cpp - Why nothing, or too little, is compressed -===//
+//===-- WarnOfUncompressed.cpp - Warnings about what is not compressed ----===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,7 +8,7 @@
 
 #include "cgx/layers/WarnOfUncompressed.h"
 
-#include "cgx/layers/ExactReasons.h"
+#include "cgx/layers/UncompressedReasons.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ namespace cgx::layers {
 
 namespace {
 
-/// How often each reason was given, in the order of the first times.
+/// Counts how often each reason was given, in the order of first occurrence.
 class Reasons {
 public:
   void add(const std::string &reason) {
@@ -28,7 +28,7 @@ public:
 
   bool empty() const { return counts.empty(); }
 
-  /// And what to do about them.
+  /// Returns a list of the reasons, and of what to do about them.
   std::string list() const {
     std::string text;
     std::vector<std::string_view> cures;
@@ -47,19 +47,19 @@ private:
   std::vector<std::pair<std::string, int64_t>> counts;
 };
 
-/// What is counted.
+/// The numbers that decide which warnings are given.
 struct Counts {
   int64_t operands = 0, gradients = 0, compressed = 0, scattered = 0;
   std::string firstScattered;
-  std::vector<std::string> doubles; ///< layers whose gradients are of f64
-  Reasons reasons;                  ///< of gradients; where there are none, of all
+  std::vector<std::string> doubles; ///< layers whose gradients are f64
+  Reasons reasons;                  ///< reasons of gradients; if there are no gradients, of all operands
 
   explicit Counts(const Table &table) {
     Reasons others;
     for (const Collective &collective : table.collectives)
       for (const Operand &operand : collective.operands)
         add(collective, operand, others);
-    // Without any gradient, what the others are is all there is to say.
+    // If there is no gradient, the reasons of the other operands explain most.
     if (gradients == 0)
       reasons = others;
   }
@@ -67,7 +67,7 @@ struct Counts {
 private:
   void add(const Collective &collective, const Operand &operand, Reasons &others) {
     ++operands;
-    compressed += !operand.codec.isRaw();
+    compressed += !operand.codec.isUncompressed();
     if (!isGradient(operand.layer.kind)) {
       if (!operand.reason.empty())
         others.add(operand.reason);
@@ -95,7 +95,7 @@ std::string describeSilence(int64_t ranks) {
 }
 
 std::string describeDoubles(const std::vector<std::string> &doubles) {
-  constexpr size_t most = 8; // names that a line has
+  constexpr size_t most = 8; // the most names on a line
   std::string text =
       std::to_string(doubles.size()) +
       (doubles.size() == 1 ? " gradient of f64 stays exact, " : " gradients of f64 stay exact, ");
@@ -114,7 +114,7 @@ void warnOfUncompressed(const Table &table, bool asksForThat, const std::functio
   if (counts.operands == 0 && trains())
     diagnostics.warn(describeSilence(table.ranks));
   else if (counts.operands == 0 || asksForThat)
-    return; // An evaluation need not send anything, and who asked for that knows.
+    return; // an evaluation need not send anything, and a user who asked for identity knows
   else if (counts.compressed == 0 && counts.gradients == 0 && !counts.reasons.empty())
     diagnostics.warn("nothing is compressed: none of " + std::to_string(counts.operands) +
                      " operands of collectives was found to be the gradient of a parameter that the step "

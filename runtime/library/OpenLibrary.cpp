@@ -1,4 +1,4 @@
-//===-- library/OpenLibrary.cpp - Find a library and open it --------------===//
+//===-- library/OpenLibrary.cpp - Libraries that are loaded on demand -----===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,8 @@
 
 namespace cgx {
 
-/// The folder of the library, or the program, that this code is in; it ends with a slash, and may be "".
+/// Returns the folder of the library, or the program, that contains this code; it ends with a slash, and may
+/// be "".
 static std::string folderOfThisCode() {
   Dl_info found{};
   if (dladdr(reinterpret_cast<void *>(&openLibrary), &found) == 0 || !found.dli_fname)
@@ -22,7 +23,7 @@ static std::string folderOfThisCode() {
   return file.substr(0, file.rfind('/') + 1);
 }
 
-/// Files to try, the best one first.
+/// Returns the files to try, the best one first.
 static std::vector<std::string> candidates(const char *variable, const std::vector<std::string> &names) {
   if (const char *given = std::getenv(variable); given && *given)
     return {given};

@@ -14,7 +14,7 @@ namespace cgx {
 
 static bool isSame(const cgx_codec &a, const cgx_codec &b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-/// Of levels that are known.
+/// Compares learned levels that may be null.
 static bool isSame(const std::shared_ptr<const std::vector<float>> &a,
                    const std::shared_ptr<const std::vector<float>> &b) {
   return a && b ? *a == *b : a == b;

@@ -1,4 +1,4 @@
-//===-- manifest/Manifest.cpp - What a program communicates ------*- C++ -*-===//
+//===-- manifest/Manifest.cpp - The collectives of a program ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -58,8 +58,8 @@ constexpr std::array<Named<cgx_element_type>, 13> kTypes = {{{"f32", CGX_F32},
 constexpr std::array<Named<ResidualStorage>, 3> kResidualStorages = {
     {{"f32", ResidualStorage::F32}, {"bf16", ResidualStorage::Bf16}, {"int8", ResidualStorage::Int8}}};
 
-/// Reads the fields of one JSON object. The first error stays; reading goes on with
-/// defaults, so that callers check once.
+/// A reader of the fields of one JSON object. It keeps the first error and continues with defaults, so that
+/// callers check once.
 class Reader {
 public:
   Reader(const Json &object, std::string place) : object(object), place(std::move(place)) {
@@ -178,7 +178,7 @@ bool CollectiveInfo::haveSamePairs(uint64_t run, uint64_t other) const {
 
 std::string CollectiveInfo::describe() const {
   std::string text = concat("collective ", id, " (", kindName(kind));
-  // A loss or a metric may have no name, and stand before layers that have one.
+  // A loss or a metric may have no name, and come before layers that have one.
   auto named =
       std::ranges::find_if(operands, [](const OperandInfo &operand) { return !operand.layer.empty(); });
   if (named != operands.end())
@@ -195,7 +195,7 @@ const CollectiveInfo *Program::find(int64_t id) const {
   return found != collectives.end() && int64_t(found->id) == id ? &*found : nullptr;
 }
 
-std::string OperandInfo::refuse(const cgx_codec &wanted) const {
+std::string OperandInfo::reject(const cgx_codec &wanted) const {
   if (std::string wrong = checkCodec(wanted, type); !wrong.empty())
     return wrong;
   if (!cgx_codec_has_payloads(&wanted) && wanted.rank > mostRank)
@@ -211,7 +211,8 @@ std::string OperandInfo::refuse(const cgx_codec &wanted) const {
   return "";
 }
 
-/// The ranks that an operand has room for if the program uses lowrank for it, or leaves the codec open.
+/// Returns the largest rank for which an operand has buffer space, if the program uses lowrank for it or
+/// leaves the codec open.
 static uint32_t findMostRank(const CollectiveInfo &collective, const OperandInfo &operand) {
   bool isSummed = collective.kind == CollectiveKind::AllReduce && isLinear(collective.reduction);
   if (!isSummed || !(operand.hasFactors() || operand.mayBeCompressed))
@@ -247,13 +248,13 @@ static Status parseErrorFeedback(const Json &json, const std::string &place, Ope
   return reader.status();
 }
 
-/// What is sent is how a row changed, where an operand's codec says so.
+/// Reads the parameters of sending changes of rows, if the operand's codec has them.
 static Status parseChanges(const Json &json, const std::string &place, const CollectiveInfo &collective,
                            OperandInfo &operand) {
   Reader reader(json, place + ", codec");
   if (!reader.has("delta"))
     return reader.status();
-  Changes changes;
+  Delta changes;
   changes.storage = reader.oneOf("delta", kResidualStorages);
   changes.samples = reader.number("samples");
   if (changes.storage == ResidualStorage::Int8)
@@ -261,7 +262,7 @@ static Status parseChanges(const Json &json, const std::string &place, const Col
   const bool isGather = collective.kind == CollectiveKind::AllGather;
   if (collective.kind != CollectiveKind::Permute && !isGather)
     reader.reject("expected changes in a permute or an all_gather only");
-  if (operand.isExact() || operand.errorFeedback || !cgx_codec_has_payloads(&operand.codec) ||
+  if (operand.isLossless() || operand.errorFeedback || !cgx_codec_has_payloads(&operand.codec) ||
       !cgx_payload_is_fixed(&operand.codec))
     reader.reject("expected changes with a lossy codec of payloads of one size, without error feedback");
   if (operand.shape.empty() && !isGather)
@@ -269,7 +270,7 @@ static Status parseChanges(const Json &json, const std::string &place, const Col
         "expected changes of samples of an operand with a 'shape', whose first dimension counts them");
   uint64_t bytes = 0, slots = changes.slots(operand.rows()), row = operand.rowElements();
   if (isGather) {
-    slots = changes.samples * std::numeric_limits<uint16_t>::max(); // more than a group has ranks
+    slots = changes.samples * std::numeric_limits<uint16_t>::max(); // a bound on the ranks of a group
     row = operand.elements;
   }
   if (changes.samples == 0 || changes.samples > uint64_t(std::numeric_limits<int32_t>::max()) ||
@@ -281,34 +282,34 @@ static Status parseChanges(const Json &json, const std::string &place, const Col
   return reader.status();
 }
 
-/// The ids of the rows of changes: the last operand.
+/// Checks the ids of the rows whose changes are sent, which are the last operand.
 static void checkIds(Reader &reader, const CollectiveInfo &info) {
   for (const OperandInfo &operand : info.operands) {
     if (!operand.changes || info.kind != CollectiveKind::Permute)
       continue;
     const OperandInfo &ids = info.operands.back();
-    if (ids.type != CGX_I32 || !ids.isRaw() || ids.elements != operand.rows())
+    if (ids.type != CGX_I32 || !ids.isUncompressed() || ids.elements != operand.rows())
       reader.reject(concat("expected the ids of the ", operand.rows(), " rows of layer '", operand.layer,
                            "' as the last operand, exact and in i32, got ", ids.elements, " elements of ",
                            elementTypeName(ids.type)));
   }
 }
 
-/// The codec of results, where an operand's codec has one inside.
+/// Reads the codec of results, if an operand's codec contains one.
 static Status parseBackCodec(const Json &json, const std::string &place, const CollectiveInfo &collective,
                              OperandInfo &operand) {
   auto found = json.find("back");
   if (found == json.end())
     return Status();
-  cgx_codec back;
-  std::string wrong = readCodec(*found, back);
+  cgx_codec returned;
+  std::string wrong = readCodec(*found, returned);
   if (wrong.empty() && collective.kind != CollectiveKind::AllReduce)
     wrong = "expected a way back in an all_reduce only";
-  if (wrong.empty() && !(cgx_codec_has_payloads(&operand.codec) && cgx_codec_has_payloads(&back)))
+  if (wrong.empty() && !(cgx_codec_has_payloads(&operand.codec) && cgx_codec_has_payloads(&returned)))
     wrong = "expected codecs other than lowrank";
   if (!wrong.empty())
     return Status::error(CGX_BAD_MANIFEST, "manifest: ", place, ", codec 'back': ", wrong);
-  operand.back = back;
+  operand.returnCodec = returned;
   return Status();
 }
 
@@ -339,7 +340,7 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
     return Status::error(CGX_BAD_MANIFEST, "manifest: ", place, ", codec: ", wrong);
   if (Status status = parseErrorFeedback(reader.field("codec"), place, operand); !status.ok())
     return status;
-  if (operand.errorFeedback && operand.isExact())
+  if (operand.errorFeedback && operand.isLossless())
     reader.reject("expected error feedback on a lossy codec only: an exact one loses nothing");
   if (Status status = parseBackCodec(reader.field("codec"), place, collective, operand); !status.ok())
     return status;
@@ -352,17 +353,17 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
     if (collective.kind == CollectiveKind::AllReduce && operand.needs(kept))
       operand.provided |= 1u << kept;
   for (const cgx_codec &codec : {operand.codec, operand.codecOf(1)})
-    if (std::string wrong = operand.refuse(codec); !wrong.empty())
+    if (std::string wrong = operand.reject(codec); !wrong.empty())
       reader.reject(wrong);
-  if ((operand.isPlannable() || !operand.isRaw()) && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
+  if ((operand.isPlannable() || !operand.isUncompressed()) && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
     reader.reject(concat("expected fewer than ", CGX_PAYLOAD_MAX_ELEMENTS,
                          " elements of a compressed operand, got ", operand.elements));
   return reader.status();
 }
 
-/// Whether the reduction is defined for the operand.
+/// Returns an error if the reduction is not defined for the operand.
 static const char *checkReduction(ReduceKind reduction, const OperandInfo &operand) {
-  if ((operand.isPlannable() || !operand.isExact()) && !isLinear(reduction))
+  if ((operand.isPlannable() || !operand.isLossless()) && !isLinear(reduction))
     return "expected the reduction sum or mean for a lossy codec";
   bool floating = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16 ||
                   operand.type == CGX_F64;
@@ -371,8 +372,8 @@ static const char *checkReduction(ReduceKind reduction, const OperandInfo &opera
   return nullptr;
 }
 
-/// The groups' rules: each rank in at most one, each below the number of ranks, and
-/// one size for all where the shape of the result depends on it.
+/// Checks the groups: each rank is in at most one and below the number of ranks, and all have one size if the
+/// shape of the result depends on it.
 static void checkGroups(Reader &reader, const CollectiveInfo &info, uint32_t ranks) {
   bool shaped = info.kind == CollectiveKind::AllGather || info.kind == CollectiveKind::ReduceScatter ||
                 info.kind == CollectiveKind::AllToAll;
@@ -393,7 +394,7 @@ static void checkGroups(Reader &reader, const CollectiveInfo &info, uint32_t ran
     reader.reject(concat("expected all ", ranks, " ranks in 'groups', got ", seen.size()));
 }
 
-/// A dimension of each operand, which `group` ranks split evenly if `split`.
+/// Checks a dimension of each operand, which `group` ranks divide evenly if `split`.
 static void checkDimension(Reader &reader, const CollectiveInfo &info, const char *name, uint64_t dim,
                            bool split) {
   uint64_t size = info.groups.empty() ? 1 : info.groups[0].size();
@@ -407,7 +408,8 @@ static void checkDimension(Reader &reader, const CollectiveInfo &info, const cha
   }
 }
 
-/// An algorithm of hosts cuts groups into whole ones, and its codec takes what it encodes.
+/// Checks a hierarchical algorithm: groups consist of whole hosts, and its intra-host codec accepts the
+/// operands.
 static void checkHosts(Reader &reader, const CollectiveInfo &info) {
   if (!reader.status().ok() || !cgx_algorithm_has_hosts(info.schedule.algorithm))
     return;
@@ -416,22 +418,25 @@ static void checkHosts(Reader &reader, const CollectiveInfo &info) {
       reader.reject(concat("expected groups of hosts of ", info.schedule.local, " ranks, got a group of ",
                            group.size()));
   for (const OperandInfo &operand : info.operands)
-    if (std::string wrong = operand.isRaw() ? "" : checkCodec(info.schedule.inside, operand.type);
+    if (std::string wrong = operand.isUncompressed() ? "" : checkCodec(info.schedule.inside, operand.type);
         !wrong.empty())
       reader.reject(concat("inside of hosts: ", wrong));
-    else if (!isLinear(info.reduction) && !operand.isRaw() && !cgx_codec_is_exact(&info.schedule.inside))
+    else if (!isLinear(info.reduction) && !operand.isUncompressed() &&
+             !cgx_codec_is_exact(&info.schedule.inside))
       reader.reject("inside of hosts: expected the reduction sum or mean for a lossy codec");
 }
 
 /// Rejects a codec of results with an algorithm that sends none.
 static void checkResultCodecs(Reader &reader, const CollectiveInfo &info) {
   if (!cgx_algorithm_sends_results(info.schedule.algorithm) &&
-      std::ranges::any_of(info.operands, [](const OperandInfo &operand) { return operand.back.has_value(); }))
+      std::ranges::any_of(info.operands,
+                          [](const OperandInfo &operand) { return operand.returnCodec.has_value(); }))
     reader.reject(concat("expected no codec 'back' with the algorithm ",
                          cgx_algorithm_name(info.schedule.algorithm), ", which sends no results"));
 }
 
-/// Which pairs of a permute take part in which run: a digit for each run, 1 where the pair does.
+/// Reads which pairs of a permute take part in which run: each pair has a digit for each run, 1 if it takes
+/// part.
 static void parseSends(Reader &reader, CollectiveInfo &info) {
   const Json &sends = reader.list("sends");
   if (sends.size() != info.pairs.size())
@@ -516,18 +521,18 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
   return reader.status();
 }
 
-/// Whether `again` may decode the payloads of `first`: a gather of operands of the same types, of which it
-/// encodes nothing itself.
+/// Returns true if `again` may decode the payloads of `first`: it is a gather of operands of the same types,
+/// and encodes none of them itself.
 static bool mayDecodeAgain(const CollectiveInfo &again, const CollectiveInfo &first) {
   auto isSame = [](const OperandInfo &a, const OperandInfo &b) {
-    return a.type == b.type && a.shape == b.shape && a.isRaw() && !a.isPlannable() && !b.changes;
+    return a.type == b.type && a.shape == b.shape && a.isUncompressed() && !a.isPlannable() && !b.changes;
   };
   return again.kind == CollectiveKind::AllGather && first.kind == again.kind && !first.decodesAgain &&
          first.groups == again.groups && first.dim == again.dim &&
          std::ranges::equal(again.operands, first.operands, isSame);
 }
 
-/// Connects gathers that decode payloads again with those that keep them.
+/// Links gathers that decode payloads again with the gathers that keep them.
 static Status linkDecodedAgain(std::vector<CollectiveInfo> &collectives) {
   for (CollectiveInfo &again : collectives) {
     if (!again.decodesAgain)

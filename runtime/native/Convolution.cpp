@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// oneDNN is told where the elements of each tensor lie, and takes activations whose features are neighbours
-// as they are; kernels, and tensors that lie otherwise, are put into the layout that it likes best, anew in
-// each call, since kernels change from step to step. What it has made for one convolution, its code, is kept
-// for the next step; memory to work in is one block for all convolutions of a thread. Each rank computes on
-// one thread.
+// oneDNN is told where the elements of each tensor lie, and takes activations whose features are contiguous
+// directly. Kernels, and tensors with another layout, are copied into oneDNN's preferred layout in each call,
+// since kernels change from step to step. The code that oneDNN generates for a convolution is kept for the
+// next step; one block of scratch memory serves all convolutions of a thread. Each rank computes on one
+// thread.
 //
 //===----------------------------------------------------------------------===//
 #include "Failure.h"
@@ -32,7 +32,7 @@ namespace {
 
 constexpr int most = CGX_CONVOLUTION_DIMENSIONS;
 
-/// Leading dimensions that are not there: oneDNN is faster without them.
+/// Returns the number of leading dimensions that do not matter: oneDNN is faster without them.
 int missingDimensions(const cgx_convolution &c) {
   int missing = 0;
   while (missing < most - 1 && c.in_size[missing] == 1 && c.kernel_size[missing] == 1 &&
@@ -47,7 +47,7 @@ void check(dnnl_status_t status, const char *what) {
                              " while it " + what);
 }
 
-/// An object of oneDNN's with the function that ends it.
+/// An object of oneDNN with the function that destroys it.
 template <typename T, auto destroy> struct Owned {
   T object = nullptr;
   Owned() = default;
@@ -68,8 +68,8 @@ using Attributes = Owned<dnnl_primitive_attr_t, dnnl_primitive_attr_destroy>;
 using Primitive = Owned<dnnl_primitive_t, dnnl_primitive_destroy>;
 using Memory = Owned<dnnl_memory_t, dnnl_memory_destroy>;
 
-/// Makes oneDNN compute on the calling thread alone. Other users of OpenMP find their number of threads
-/// again.
+/// Makes oneDNN compute on the calling thread alone, and restores the number of threads for other users of
+/// OpenMP.
 class OneThread {
 public:
   OneThread() : before(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -81,7 +81,7 @@ private:
   int before;
 };
 
-/// Memory for the time of one convolution: as much as the largest has needed.
+/// Scratch memory for one convolution, as large as the largest has needed.
 class Workspace {
 public:
   void reserve(size_t wanted) {
@@ -93,7 +93,7 @@ public:
     bytes = wanted;
   }
   char *at(size_t offset) const { return block.get() + offset; }
-  /// Where the next tensor may begin.
+  /// Returns the offset at which the next tensor may begin.
   static size_t aligned(size_t offset) { return (offset + size_t(alignment) - 1) & ~(size_t(alignment) - 1); }
 
 private:
@@ -116,7 +116,7 @@ struct Processor {
   }
 };
 
-/// One of the three tensors: as the step has it, and as the convolution wants it.
+/// One of the three tensors, in the layout of the step and in that of the convolution.
 class Tensor {
 public:
   Tensor(int missing, int64_t first, int64_t second, const int64_t *places,
@@ -126,7 +126,7 @@ public:
     std::copy(places + missing, places + most, sizes + 2);
     std::copy(strides.places + missing, strides.places + most, steps + 2);
     check(dnnl_memory_desc_init_by_strides(&given, rank, sizes, dnnl_f32, steps), "described a tensor");
-    // Samples, then places, then features.
+    // The dimensions are samples, then places, then features.
     bool featuresLast = steps[1] == 1;
     int64_t step = second;
     for (int i = rank - 1; i >= 2; step *= sizes[i--])
@@ -134,7 +134,7 @@ public:
     any = mayMove || !featuresLast;
   }
 
-  /// What the convolution may choose from.
+  /// Returns the layouts from which the convolution may choose.
   dnnl_memory_desc_t choice() const {
     dnnl_memory_desc_t result = given;
     if (any)
@@ -143,7 +143,8 @@ public:
     return result;
   }
 
-  /// Prepares to hold the tensor as the convolution has chosen it, behind the first `workspace` bytes.
+  /// Prepares to hold the tensor in the layout that the convolution has chosen, after the first `workspace`
+  /// bytes.
   void prepare(const Processor &on, const dnnl_memory_desc_t *chosen, bool isResult, size_t &workspace) {
     check(dnnl_memory_create(&outside.object, &given, on.engine.object, DNNL_MEMORY_NONE), "made a tensor");
     if (dnnl_memory_desc_equal(&given, chosen))
@@ -179,7 +180,7 @@ private:
   dnnl_dims_t sizes;
   dnnl_memory_desc_t given;
   bool any;
-  size_t offset = 0; ///< of what is inside, in the workspace
+  size_t offset = 0; ///< offset of the inner tensor in the workspace
   Memory outside, inside;
   Primitive move;
 };
@@ -276,10 +277,10 @@ private:
   Tensor input, kernel, output;
   Primitive primitive;
   Memory scratch;
-  size_t scratchOffset = 0, bytes = 0; ///< in the workspace
+  size_t scratchOffset = 0, bytes = 0; ///< offset in the workspace, and its size
 };
 
-/// What this thread's steps have computed so far.
+/// The convolutions that this thread's steps have used so far.
 struct Made {
   Processor processor;
   std::map<std::string, Convolution> convolutions;

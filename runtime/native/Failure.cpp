@@ -1,4 +1,4 @@
-//===-- native/Failure.cpp - A computation that failed ------------*- C++ -*-===//
+//===-- native/Failure.cpp - Failures of computations -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

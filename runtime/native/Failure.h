@@ -1,4 +1,4 @@
-//===-- native/Failure.h - A computation that failed --------------*- C++ -*-===//
+//===-- native/Failure.h - Failures of computations -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 
 namespace cgx {
 
-/// Has the step that runs on `context` end with what was thrown. Without a context nobody is told.
+/// Makes the step that runs on `context` fail with the exception. Without a context there is nobody to tell.
 void failStep(int64_t context, std::exception_ptr error) noexcept;
 
 } // namespace cgx

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// KISS FFT takes lengths apart into factors, each at a cost of its square. Lengths with a large prime factor
-// become a convolution of a length that is a power of two (Bluestein), so that n log n holds for all of them.
-// Everything is computed in f64: results of f32 are right to their last bits.
+// KISS FFT factors lengths, and each factor costs its square. Lengths with a large prime factor become a
+// convolution whose length is a power of two (Bluestein), so that all lengths take n log n. Everything is
+// computed in f64: results of f32 are right to their last bits.
 //
 //===----------------------------------------------------------------------===//
 #include "Failure.h"
@@ -33,7 +33,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Above it, the convolution takes less time than KISS FFT's loop for any factor.
+/// Above this factor, the convolution takes less time than KISS FFT's loop for any factor.
 constexpr size_t greatestFactor = 61;
 
 size_t largestPrimeFactor(size_t n) {
@@ -44,7 +44,7 @@ size_t largestPrimeFactor(size_t n) {
   return std::max(largest, n);
 }
 
-/// exp(sign * 2 pi i * k / n) for 0 <= k < n.
+/// Returns exp(sign * 2 pi i * k / n) for 0 <= k < n.
 Complex root(size_t k, size_t n, double sign) {
   return std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n));
 }
@@ -59,7 +59,8 @@ public:
       direct.emplace(n, inverse);
   }
 
-  /// `in` and `out` do not overlap; element i of `in` is `stride` elements from the one before.
+  /// Transforms `in` to `out`, which must not overlap; element i of `in` is `stride` elements after the one
+  /// before.
   void transform(const Complex *in, Complex *out, size_t stride) {
     if (direct)
       direct->transform(in, out, /*stage=*/0, /*fstride=*/1, stride);
@@ -75,7 +76,7 @@ private:
         : chirp(n), filter(std::bit_ceil(2 * n - 1)), forward(filter.size(), false),
           backward(filter.size(), true), padded(filter.size()), spectrum(filter.size()) {
       for (size_t j = 0; j < n; ++j)
-        // The exponent modulo its period, while it is an integer.
+        // The exponent is reduced modulo its period while it is an integer.
         chirp[j] = root(j * j % (2 * n), 2 * n, inverse ? 1 : -1);
       std::vector<Complex> kernel(filter.size());
       for (size_t j = 0; j < n; ++j)
@@ -107,7 +108,7 @@ private:
   std::optional<Bluestein> bluestein;
 };
 
-/// Each thread keeps the transforms that it has computed: a step uses few, and always the same.
+/// Returns the transform. Each thread keeps those that it has used: a step uses few, and always the same.
 Plan &planOf(size_t n, bool inverse) {
   thread_local std::map<std::pair<size_t, bool>, std::unique_ptr<Plan>> plans;
   std::unique_ptr<Plan> &plan = plans[{n, inverse}];
@@ -122,12 +123,13 @@ struct Transform {
   size_t lengths[3];
 
   bool isInverse() const { return kind == CGX_FFT_INVERSE || kind == CGX_FFT_INVERSE_REAL; }
-  /// What is kept of the last dimension while the others are transformed: the rest is its mirror image.
+  /// Returns how many columns of the last dimension are kept while the others are transformed: the rest
+  /// mirrors them.
   size_t keptColumns() const {
     return kind == CGX_FFT_REAL || kind == CGX_FFT_INVERSE_REAL ? lengths[2] / 2 + 1 : lengths[2];
   }
 
-  /// All lines of `block`, of keptColumns() in its last dimension, along dimension `dim`.
+  /// Transforms all lines of `block`, with keptColumns() in its last dimension, along dimension `dim`.
   void alongDimension(std::vector<Complex> &block, int dim) const {
     size_t n = lengths[dim];
     if (n == 1)
@@ -176,7 +178,7 @@ struct Transform {
     double scale = 1 / static_cast<double>(rows * n);
     for (size_t row = 0; row < rows; ++row) {
       const Complex *half = &block[row * kept];
-      // Of what is its own mirror image, only the real part counts.
+      // Only the real part of an element that mirrors itself counts.
       spectrum[0] = half[0].real();
       for (size_t k = 1; k < kept; ++k) {
         spectrum[k] = 2 * k == n ? Complex(half[k].real()) : half[k];

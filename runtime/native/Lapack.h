@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// OpenBLAS has them all and a header for none. Matrices lie column by column; each text of one letter has
-// its length as a hidden argument at the end, as gfortran passes it. One overload for each type of element.
+// OpenBLAS has all of these functions and a header for none. Matrices are stored by column; each one-letter
+// text has its length as a hidden argument at the end, as gfortran passes it. There is one overload for each
+// element type.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_NATIVE_LAPACK_H
@@ -21,7 +22,7 @@ namespace cgx::lapack {
 using Letter = const char *;
 using Number = const int *;
 
-// What has one signature for all types: T the element.
+// Routines with the same signature for all element types T.
 #define CGX_LAPACK_ROUTINES(T, letter, apply, generate)                                                      \
   extern "C" void letter##potrf_(Letter uplo, Number n, T *a, Number lda, int *info, size_t);                \
   extern "C" void letter##getrf_(Number m, Number n, T *a, Number lda, int *pivots, int *info);              \
@@ -63,7 +64,8 @@ CGX_LAPACK_ROUTINES(std::complex<float>, c, unmqr, ungqr)
 CGX_LAPACK_ROUTINES(std::complex<double>, z, unmqr, ungqr)
 #undef CGX_LAPACK_ROUTINES
 
-// What takes more room for complex numbers. `rwork` is not read for real ones, which LAPACK gives less.
+// Routines that need more workspace for complex numbers. The wrappers for real ones ignore `rwork`, since
+// LAPACK has no such argument there.
 #define CGX_LAPACK_REAL_ROUTINES(T, letter)                                                                  \
   extern "C" void letter##geev_(Letter left, Letter right, Number n, T *a, Number lda, T *real,              \
                                 T *imaginary, T *vl, Number ldvl, T *vr, Number ldvr, T *work, Number lwork, \

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs keep matrices row by row, LAPACK column by column: a matrix is turned on the way in and
-// out, which is little beside the cubic work. Where a value is not finite, iterations that may
-// not end do not begin.
+// Programs store matrices by row, LAPACK by column, so a matrix is transposed on the way in and out, which is
+// cheap beside the cubic work. If a value is not finite, iterations that may not end are not started.
 //
 //===----------------------------------------------------------------------===//
 #include "Failure.h"
@@ -33,14 +32,14 @@ template <typename T> constexpr bool isComplex = !std::is_same_v<T, RealOf<T>>;
 
 template <typename T> T *pointer(int64_t address) { return reinterpret_cast<T *>(address); }
 
-/// An extent in the integers of LAPACK.
+/// Returns an extent in the integers of LAPACK.
 int extent(int64_t value) {
   if (value < 0 || value > std::numeric_limits<int>::max())
     throw std::invalid_argument("linear algebra: expected extents below 2^31, got " + std::to_string(value));
   return static_cast<int>(value);
 }
 
-/// Calls `body` with a value of the type that LAPACK's letter stands for; what it throws ends the step.
+/// Calls `body` with a value of the type of LAPACK's letter. An exception fails the step.
 template <typename Body> void forType(int64_t context, int64_t letter, Body body) noexcept {
   try {
     cgx::useOneThread();
@@ -62,7 +61,7 @@ template <typename Body> void forType(int64_t context, int64_t letter, Body body
   }
 }
 
-/// columns[j * m + i] = rows[i * n + j]
+/// Transposes: columns[j * m + i] = rows[i * n + j].
 template <typename T> void toColumns(const T *rows, T *columns, int64_t m, int64_t n) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j)
@@ -72,14 +71,15 @@ template <typename T> void toRows(const T *columns, T *rows, int64_t m, int64_t 
   toColumns(columns, rows, n, m);
 }
 
-/// How much room a routine asked for, told as a number of the matrix's type, which may round it down.
+/// Returns the workspace size that a routine requested as a number of the matrix's type, which may be rounded
+/// down.
 template <typename T> int workspaceSize(T answer) {
   using Real = RealOf<T>;
   return std::max(1, extent(static_cast<int64_t>(
                          std::ceil(std::nextafter(std::real(answer), std::numeric_limits<Real>::max())))));
 }
 
-/// Calls `routine(work, size, &info)` with the room that it asks for.
+/// Calls `routine(work, size, &info)` with the workspace that it requests.
 template <typename T, typename Routine> int withWorkspace(Routine routine) {
   T answer{};
   int info = 0;
@@ -99,13 +99,13 @@ template <typename T> void fillNan(T *values, int64_t count) {
   std::fill_n(values, count, T(std::numeric_limits<RealOf<T>>::quiet_NaN()));
 }
 
-/// Matrix number `index` of a batch of m by n.
+/// Returns matrix number `index` of a batch of m by n.
 template <typename T> T *matrix(T *batch, int64_t index, int64_t m, int64_t n = 1) {
   return batch + index * m * n;
 }
 
-/// Eigenvectors as complex numbers. LAPACK packs those of a real matrix: a pair of conjugate eigenvalues has
-/// the real and the imaginary part of its first vector in two columns.
+/// Unpacks eigenvectors to complex numbers. For a real matrix LAPACK stores the real and the imaginary part
+/// of the first vector of a pair of conjugate eigenvalues in two columns.
 template <typename T>
 void unpackVectors(const T *columns, const T *imaginary, std::complex<RealOf<T>> *rows, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
@@ -126,7 +126,7 @@ void unpackVectors(const T *columns, const T *imaginary, std::complex<RealOf<T>>
   }
 }
 
-/// LAPACK's triangle of a matrix whose rows are LAPACK's columns.
+/// Returns LAPACK's triangle of a matrix whose rows are LAPACK's columns.
 char mirrored(int64_t uplo) { return uplo == 'L' ? 'U' : 'L'; }
 
 } // namespace
@@ -135,7 +135,8 @@ extern "C" {
 
 void cgx_native_cholesky(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
                          int64_t factor, int64_t info) {
-  // Of the transposed matrix, which is the conjugate one, the other triangle is the transposed factor.
+  // LAPACK sees the transposed, and therefore conjugate, matrix: the other triangle of its factor is the
+  // transposed factor.
   forType(context, type, [&]<typename T>(T) {
     const auto *from = pointer<const T>(a);
     auto *to = pointer<T>(factor);
@@ -237,7 +238,7 @@ void cgx_native_eigh(int64_t context, int64_t type, int64_t mode, int64_t uplo, 
   forType(context, type, [&]<typename T>(T) {
     using Real = RealOf<T>;
     std::vector<T> columns(n * n);
-    // As LAPACK's manual sizes them; the greatest of its cases.
+    // The sizes are those of LAPACK's manual, the maximum of its cases.
     std::vector<Real> real(isComplex<T> ? 1 + 5 * n + 2 * n * n : 1);
     std::vector<int> integers(3 + 5 * n);
     for (int64_t i = 0; i < batch; ++i) {
@@ -390,7 +391,7 @@ void cgx_native_svd(int64_t context, int64_t type, int64_t mode, int64_t m, int6
     std::vector<T> columns(m * n), left(std::max<int64_t>(1, m * uColumns)),
         right(std::max<int64_t>(1, vtRows * n));
     std::vector<int> integers(8 * least);
-    // As LAPACK's manual sizes it; the greatest of its cases.
+    // The size is that of LAPACK's manual, the maximum of its cases.
     std::vector<Real> real(
         isComplex<T> ? least * std::max(5 * least + 7, 2 * most + 2 * least + 1) + 7 * least + 1 : 1);
     for (int64_t i = 0; i < batch; ++i) {
@@ -407,7 +408,7 @@ void cgx_native_svd(int64_t context, int64_t type, int64_t mode, int64_t m, int6
         continue;
       }
       toColumns(from, columns.data(), m, n);
-      if (least == 0) { // the identity, of any extent
+      if (least == 0) { // the result is the identity, of any extent
         for (int64_t j = 0; j < m * uColumns; ++j)
           uOut[j] = j % (m + 1) == 0 ? T(1) : T(0);
         for (int64_t j = 0; j < n * vtRows; ++j)
@@ -440,8 +441,8 @@ void cgx_native_triangular_solve(int64_t context, int64_t type, int64_t side, in
                              : CblasConjTrans,
               diag == 'U' ? CblasUnit : CblasNonUnit, rows, columns, one, triangle, ld, inOut, rows);
     };
-    // By columns as well, so that division by a zero of the diagonal makes infinite and NaN what it does in
-    // JAX.
+    // The solution proceeds by columns as well, so that dividing by a zero on the diagonal gives the same
+    // infinities and NaNs as in JAX.
     std::vector<T> triangle(order * order), inOut(m * n);
     T one = 1;
     for (int64_t i = 0; i < batch; ++i) {

@@ -14,7 +14,7 @@
 
 namespace {
 
-/// The plain definition, for sizes that BLAS has no integers for.
+/// Multiplies by the definition, for sizes beyond the integers of BLAS.
 void plainProduct(const float *a, const float *b, float *c, bool transA, bool transB, int64_t m, int64_t n,
                   int64_t k) {
   for (int64_t i = 0; i < m; ++i)
@@ -41,7 +41,8 @@ extern "C" void cgx_native_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t t
   bool fits = std::max({m, n, k}) <= std::numeric_limits<int>::max();
   for (int64_t i = 0; i < batch; ++i, left += stride_a, right += stride_b, product += stride_c) {
     if (k <= 0)
-      std::fill_n(product, m * n, 0.0f); // an empty sum; BLAS would want a leading dimension of 1
+      // an empty sum, for which BLAS would require a leading dimension of 1
+      std::fill_n(product, m * n, 0.0f);
     else if (!fits)
       plainProduct(left, right, product, transA, transB, m, n, k);
     else

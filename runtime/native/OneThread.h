@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each rank computes on one thread: ranks are the parallelism, and a pool of threads
-// in each would fight over the cores.
+// Each rank computes on one thread: ranks provide the parallelism, and a pool of threads in each would
+// compete for the cores.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_NATIVE_ONETHREAD_H

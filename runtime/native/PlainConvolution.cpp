@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The definition, for steps that were compiled where there is oneDNN and run where there is none. A compiler
-// that was built without it calls nothing here.
+// Convolution by the definition, for steps that were compiled with oneDNN and run without it. A compiler
+// built without oneDNN never calls it.
 //
 //===----------------------------------------------------------------------===//
 #include "cgx/native.h"
@@ -41,7 +41,7 @@ extern "C" void cgx_native_convolution_f32(int64_t, int64_t convolution, int64_t
   const auto &c = *reinterpret_cast<const cgx_convolution *>(convolution);
   auto *result = reinterpret_cast<float *>(out);
   const auto *lhs = reinterpret_cast<const float *>(first), *rhs = reinterpret_cast<const float *>(second);
-  // The result begins as zeros, wherever its elements lie.
+  // Sets the result to zero, wherever its elements lie.
   auto clear = [&](int64_t firsts, int64_t seconds, const int64_t *sizes,
                    const cgx_convolution_strides &strides) {
     for (int64_t i = 0; i < firsts; ++i)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every element becomes an unsigned number that is as much greater as the element stands later. Long rows are
-// sorted by these digit by digit, which is stable and takes linear time; short ones, and the first few of a
+// Every element becomes an unsigned number that grows with its place in the order. Long rows are sorted by
+// these digit by digit, which is stable and takes linear time; short rows, and the first few elements of a
 // long one, by comparing pairs of number and place.
 //
 //===----------------------------------------------------------------------===//
@@ -24,18 +24,18 @@
 
 namespace {
 
-/// An element of a row: what decides, then its place.
+/// An element of a row: its sort key, then its place.
 template <typename Key> struct Item {
   Key key;
   uint32_t place;
   bool operator<(const Item &other) const { return key != other.key ? key < other.key : place < other.place; }
 };
 
-/// How elements become numbers.
+/// The conversion of elements to numbers.
 struct Order {
   cgx_sort_kind kind;
   bool descending;
-  uint64_t infinity; ///< bits of it: what is above is no number
+  uint64_t infinity; ///< its bits: greater magnitudes are NaN
 
   template <typename Key> Key keyOf(Key bits) const {
     constexpr Key sign = Key(Key(1) << (8 * sizeof(Key) - 1));
@@ -58,14 +58,14 @@ struct Order {
 constexpr size_t digitByDigitFrom = 200;
 constexpr size_t digits = 256;
 
-/// Sorts `items`, whose places ascend. `other` is as long, to work in.
+/// Sorts `items`, whose places ascend. `other` is workspace of the same length.
 template <typename Key> void sortByDigits(std::vector<Item<Key>> &items, std::vector<Item<Key>> &other) {
   std::array<std::array<uint32_t, digits>, sizeof(Key)> counts = {};
   for (const Item<Key> &item : items)
     for (size_t i = 0; i < sizeof(Key); ++i)
       ++counts[i][(item.key >> (8 * i)) & 0xff];
   for (size_t i = 0; i < sizeof(Key); ++i) {
-    // A digit that all share changes nothing.
+    // A digit that all elements share changes nothing.
     if (counts[i][(items.front().key >> (8 * i)) & 0xff] == items.size())
       continue;
     uint32_t begin = 0;
@@ -80,7 +80,7 @@ template <typename Key> void sortByDigits(std::vector<Item<Key>> &items, std::ve
 template <typename Key>
 void sortRows(const Order &order, int64_t outer, int64_t extent, int64_t inner, int64_t kept, const Key *keys,
               int32_t *places) {
-  // Kept for the next step, which sorts as much.
+  // The memory is kept for the next step, which sorts as much.
   thread_local std::vector<Item<Key>> items, other;
   items.resize(extent);
   other.resize(extent);

@@ -1,4 +1,4 @@
-//===-- Destination.cpp - What a path leads to ------------------*- C++ -*-===//
+//===-- Destination.cpp - The file to which a path leads --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,11 +21,12 @@ using namespace cgx::output;
 
 namespace {
 
-/// As many as the kernel follows.
+/// The number of links that the kernel follows.
 constexpr int kMostLinks = 40;
 
-/// The descriptor that an entry of /proc/self/fd stands for. Opened by its path, a regular file behind it
-/// would be written from its beginning again, and not from where the process or its shell is.
+/// Returns the descriptor for which an entry of /proc/self/fd stands. If a regular file were opened by that
+/// path, it would be written from its beginning, and not from the current position of the process or its
+/// shell.
 std::optional<int> descriptorOf(std::string_view path) {
   for (const std::string &folder : {std::string("/proc/self/fd/"),
                                     "/proc/" + std::to_string(::getpid()) + "/fd/", std::string("/dev/fd/")})
@@ -49,10 +50,10 @@ std::optional<std::string> readLink(const std::string &path) {
   return std::string(target, static_cast<size_t>(length));
 }
 
-/// Whether somebody else may have put this into a folder in which all may write, such as /tmp, to have
-/// written to where its link leads, or to be given the file that takes its place. The kernel refuses to go
-/// there, too, where fs.protected_symlinks, fs.protected_fifos and fs.protected_regular are set; links are
-/// followed here without it.
+/// Returns true if somebody else may have put the file into a folder in which all may write, such as /tmp, so
+/// that its link redirects the output, or the owner gets the file that replaces it. The kernel rejects such
+/// files too if fs.protected_symlinks, fs.protected_fifos and fs.protected_regular are set, but here links
+/// are followed without the kernel.
 bool isPlanted(const std::string &path, const struct stat &status) {
   struct stat folder;
   return status.st_uid != ::geteuid() && ::stat(folderOf(path).c_str(), &folder) == 0 &&

@@ -1,4 +1,4 @@
-//===-- Destination.h - What a path leads to --------------------*- C++ -*-===//
+//===-- Destination.h - The file to which a path leads ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,24 +13,24 @@
 namespace cgx::output {
 
 enum class Kind {
-  Unreachable, ///< for `reason`, an errno
-  Descriptor,  ///< one that this process has open
-  Device,      ///< or a pipe, ...: written to in place
-  Regular,     ///< replaced
-  New          ///< created
+  Unreachable, ///< because of `reason`, an errno
+  Descriptor,  ///< a descriptor that this process has open
+  Device,      ///< a device, a pipe, ...: written in place
+  Regular,     ///< a file that is replaced
+  New          ///< a file that is created
 };
 
 struct Destination {
   Kind kind = Kind::Unreachable;
-  std::string path; ///< behind all links
+  std::string path; ///< after all links
   int descriptor = -1;
   int reason = 0;
 };
 
-/// Follows the links of `path`, of which the last may lead to what is not there yet.
+/// Follows the links of `path`, the last of which may lead to a file that does not exist yet.
 Destination resolve(const std::string &path);
 
-/// The folder that has the entry: `.` for a bare name.
+/// Returns the folder of an entry: `.` for a bare name.
 std::string folderOf(const std::string &path);
 
 } // namespace cgx::output

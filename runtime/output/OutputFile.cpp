@@ -1,4 +1,4 @@
-//===-- OutputFile.cpp - Where what a tool writes goes ----------*- C++ -*-===//
+//===-- OutputFile.cpp - Writes output files --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -45,7 +45,8 @@ bool writeAll(int fd, Pieces pieces) {
   return true;
 }
 
-/// A reader that has gone is an error of this file, not the end of a process that has others to write.
+/// Blocks SIGPIPE: a reader that has gone is an error of this file, and must not end a process that has
+/// others to write.
 class NoPipeSignal {
 public:
   NoPipeSignal() {
@@ -83,7 +84,7 @@ std::string writeToDevice(const Destination &destination, const std::string &pat
   return error;
 }
 
-/// A rename that survives a loss of power; where folders cannot be synchronised there is nothing to do.
+/// Makes a rename survive a loss of power. If folders cannot be synchronized, nothing can be done.
 void synchronise(const std::string &folder) {
   if (const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); fd >= 0) {
     (void)::fsync(fd);
@@ -91,8 +92,8 @@ void synchronise(const std::string &folder) {
   }
 }
 
-/// A file that is replaced keeps its owner, where we may give it away, and its permissions; who may read a
-/// program may run it.
+/// Gives a file the owner of the one that it replaces, if that is allowed, and its permissions. Whoever may
+/// read a program may run it.
 bool takeOver(int fd, const struct stat &old, cgx::FileMode mode) {
   if ((old.st_uid != ::geteuid() || old.st_gid != ::getegid()) && ::fchown(fd, old.st_uid, old.st_gid) != 0 &&
       errno != EPERM)
@@ -170,7 +171,7 @@ bool cgx::isSameFile(const std::string &path, const std::string &other) {
   };
   if (!isReplaced(one) || !isReplaced(two))
     return false;
-  // By the entry and not by the file: of two names of one file each is replaced by itself.
+  // Compares entries, not files: each of two names of one file is replaced by itself.
   std::error_code none;
   return std::filesystem::path(one.path).filename() == std::filesystem::path(two.path).filename() &&
          std::filesystem::equivalent(folderOf(one.path), folderOf(two.path), none);

@@ -1,4 +1,4 @@
-//===-- OutputFolder.cpp - Folders that their owner can use *- C++ -*-===//
+//===-- OutputFolder.cpp - Makes output folders -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 
 namespace fs = std::filesystem;
 
-/// 0, or the reason.
+/// Makes one folder. Returns 0, or an errno.
 static int make(const fs::path &folder, mode_t mode) {
   struct stat status = {};
   if (::mkdir(folder.c_str(), mode) != 0)

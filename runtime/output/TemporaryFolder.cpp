@@ -30,7 +30,7 @@ TemporaryFolder::TemporaryFolder(const std::string &name) {
     throw std::runtime_error("cannot make a folder for temporary files in '" + parent() +
                              "' ($TMPDIR, else /tmp): " + formats::systemErrorText(errno));
   path_ = path;
-  if (::chmod(path.c_str(), 0700) != 0) { // a mask may have kept out its owner, too
+  if (::chmod(path.c_str(), 0700) != 0) { // the umask may have excluded its owner, too
     const std::string why = formats::systemErrorText(errno);
     ::rmdir(path.c_str());
     throw std::runtime_error("cannot use the folder '" + path + "' for temporary files: " + why);

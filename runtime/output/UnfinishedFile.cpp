@@ -1,4 +1,4 @@
-//===-- UnfinishedFile.cpp - A file that is not whole yet -------*- C++ -*-===//
+//===-- UnfinishedFile.cpp - A file that is not complete yet ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,7 +28,7 @@ namespace {
 constexpr int kEndingSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 constexpr size_t kSignals = std::size(kEndingSignals);
 
-// A signal handler reaches nothing but what is global: the one named file of this process that is not whole.
+// Signal handlers reach only globals: this is the one named unfinished file of this process.
 std::mutex oneAtATime;
 char currentName[PATH_MAX];
 std::atomic<bool> hasCurrent{false};
@@ -37,10 +37,10 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 extern "C" void removeAndEnd(int signal) {
   UnfinishedFile::removeCurrent();
   ::signal(signal, SIG_DFL);
-  ::raise(signal); // taken when this handler returns
+  ::raise(signal); // delivered when this handler returns
 }
 
-/// Nobody else's, and not one that a killed process of the same number left.
+/// Returns a name that no other process uses, nor one of the same number that was killed.
 std::string nameBeside(const std::string &target) {
   static thread_local std::mt19937_64 random{std::random_device{}()};
   char suffix[32];
@@ -50,7 +50,7 @@ std::string nameBeside(const std::string &target) {
 
 } // namespace
 
-/// While a named file is not whole, signals whose default action would end the process remove it first. A
+/// While a named file is unfinished, signals whose default action would end the process remove it first. A
 /// program's own handlers stay.
 class UnfinishedFile::SignalsRemove {
 public:
@@ -79,7 +79,7 @@ private:
 
 UnfinishedFile::UnfinishedFile(const std::string &target, unsigned mode, Naming naming) {
   const std::string folder = folderOf(target);
-  // Without /proc it could get no name later.
+  // Without /proc the file could get no name later.
   if (naming == Naming::Late && ::access("/proc/self/fd", X_OK) == 0)
     fd_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (fd_ >= 0)
@@ -87,7 +87,7 @@ UnfinishedFile::UnfinishedFile(const std::string &target, unsigned mode, Naming 
   if (chooseName(target))
     fd_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (fd_ < 0)
-    forgetName(); // whatever has it is not ours
+    forgetName(); // the name belongs to another file
 }
 
 UnfinishedFile::~UnfinishedFile() {

@@ -1,4 +1,4 @@
-//===-- UnfinishedFile.h - A file that is not whole yet ---------*- C++ -*-===//
+//===-- UnfinishedFile.h - A file that is not complete yet ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,13 +13,13 @@
 
 namespace cgx::output {
 
-/// When it gets a name: where the file system can, when it is whole.
+/// The time when the file gets a name: Late means when it is complete, if the file system supports that.
 enum class Naming { Late, Early };
 
-/// Lies in the folder of what it will replace. It is gone with this object unless it was moved.
+/// A file in the folder of the file that it will replace. It disappears with this object unless it was moved.
 class UnfinishedFile {
 public:
-  /// Not open, with errno set, when the folder takes no file.
+  /// Creates the file. It is not open, with errno set, if the folder accepts no file.
   UnfinishedFile(const std::string &target, unsigned mode, Naming naming = Naming::Late);
   ~UnfinishedFile();
   UnfinishedFile(const UnfinishedFile &) = delete;
@@ -28,7 +28,8 @@ public:
   bool isOpen() const { return fd_ >= 0; }
   int get() const { return fd_; }
 
-  /// Gives it the name `target`, in the place of what had it. False with errno set when it cannot.
+  /// Gives it the name `target`, replacing the file of that name. Returns false, with errno set, if that
+  /// fails.
   bool moveTo(const std::string &target);
 
   static void removeCurrent() noexcept;
@@ -36,12 +37,13 @@ public:
 private:
   class SignalsRemove;
 
-  /// A name beside `target`, which signals remove from here on. False with errno set when it is too long.
+  /// Chooses a name beside `target`, which signals remove from here on. Returns false, with errno set, if it
+  /// is too long.
   bool chooseName(const std::string &target);
   void forgetName();
 
   int fd_ = -1;
-  std::string name_; ///< empty as long as it has none
+  std::string name_; ///< empty while it has none
   std::unique_ptr<SignalsRemove> signals_;
 };
 

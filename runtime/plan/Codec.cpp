@@ -26,7 +26,7 @@ std::string valueText(const Json &value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Family first, then the parameters in the order in which people name them.
+/// Returns the label: the family first, then the parameters in the usual order.
 std::string label(std::string_view json, bool brief) {
   Json codec = formats::parseJson(formats::parseCodecText(json).json);
   const Json usual = readCodecLabel(codec["family"].get<std::string>());
@@ -67,7 +67,7 @@ std::string parseCodecLabel(std::string_view label) {
 
 namespace {
 
-/// `2..8` or `128|512` as single values; any other text is one.
+/// Expands `2..8` or `128|512` to single values; returns any other text as it is.
 std::vector<std::string> expandValue(const std::string &text) {
   std::vector<std::string> values;
   size_t dots = text.find("..");

@@ -18,7 +18,7 @@ namespace cgx::plan {
 
 using formats::Fields;
 
-/// The one spelling of the codec that a member is.
+/// Returns the canonical spelling of a member that is a codec.
 inline std::string codecOf(const Fields &fields, const char *name) {
   try {
     return formats::parseCodec(fields.at(name)).json;

@@ -15,15 +15,15 @@
 
 namespace cgx::plan {
 
-/// Keeps the assignment of the smallest value among those that fit; until one fits, the
-/// one that is nearest to it.
+/// Keeps the assignment of the smallest value among those that fit; until one fits, the one that comes
+/// closest.
 class Incumbent {
 public:
   explicit Incumbent(const Problem &problem) : problem(problem) { offer(problem.safest()); }
 
   void offer(const Assignment &assignment) {
     Cost cost = problem.cost(assignment);
-    double excess = 0; // how far it is from fitting, relative to the bounds
+    double excess = 0; // by how much it violates the bounds, relatively
     if (!problem.fitsError(cost.error))
       excess += cost.error / std::max(problem.errorBound, std::numeric_limits<double>::min());
     if (!problem.fitsTime(cost.seconds))

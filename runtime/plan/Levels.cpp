@@ -1,4 +1,4 @@
-//===-- plan/Levels.cpp - Codecs as an order of strengths -*- C++ -*-===//
+//===-- plan/Levels.cpp - Codecs ordered by strength ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,7 +25,7 @@ struct Level {
   std::vector<Choice> choices;
 };
 
-/// What it costs to give all layers one codec, exact where they lack it.
+/// Returns the cost of giving all layers one codec; layers that lack it are uncompressed.
 Level makeLevel(const Problem &problem, const std::string &codec) {
   Level level{codec, 0, 0, {}};
   for (const Layer &layer : problem.layers) {
@@ -36,7 +36,7 @@ Level makeLevel(const Problem &problem, const std::string &codec) {
     };
     auto found = find(codec);
     if (found == layer.all.end())
-      found = find(kExact);
+      found = find(kUncompressed);
     level.bytes += found->bytes;
     level.error += found->error;
     level.choices.push_back(*found);

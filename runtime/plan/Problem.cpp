@@ -1,4 +1,4 @@
-//===-- plan/Problem.cpp - From a profile to a problem -*- C++ -*-===//
+//===-- plan/Problem.cpp - The optimization problem of a plan ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,7 @@ namespace cgx::plan {
 
 namespace {
 
-/// A candidate as one rank's link feels it: every rank sends its share of the bytes.
+/// Returns a candidate's cost for one rank's link: every rank sends its share of the bytes.
 Choice makeChoice(const Candidate &candidate, const Link &link, double latency, uint32_t ranks,
                   double errorScale) {
   double transfer = candidate.wireBytes / ranks / link.bytesPerSecond;
@@ -36,7 +36,7 @@ std::vector<Choice> withoutDominated(const std::vector<Choice> &all, bool timeMa
   for (size_t i = 0; i < all.size(); ++i) {
     bool isDominated = !std::isfinite(all[i].error);
     for (size_t j = 0; j < all.size() && !isDominated; ++j)
-      // Of two equal ones the first stays.
+      // The first of two equal candidates stays.
       isDominated = j != i && dominates(all[j], all[i], timeMatters) &&
                     (!dominates(all[i], all[j], timeMatters) || j < i);
     if (!isDominated)
@@ -57,22 +57,22 @@ Layer makeLayer(const LayerProfile &profile, const ProblemOptions &options, bool
   layer.previousNorm = profile.previousNorm;
   layer.readySeconds = profile.readySeconds;
   double latency = opensCollective ? options.link.latencySeconds : 0;
-  const Choice *exact = nullptr;
+  const Choice *uncompressed = nullptr;
   for (const Candidate &candidate : profile.candidates)
     layer.all.push_back(makeChoice(candidate, options.link, latency, ranks, errorScale));
   std::stable_sort(layer.all.begin(), layer.all.end(),
                    [](const Choice &a, const Choice &b) { return a.bytes < b.bytes; });
   for (const Choice &choice : layer.all)
-    if (choice.codec == kExact)
-      exact = &choice;
-  if (!exact)
+    if (choice.codec == kUncompressed)
+      uncompressed = &choice;
+  if (!uncompressed)
     throw Error("layer '" + layer.name + "' has no candidate 'identity': a layer may always stay exact");
-  layer.rawBytes = exact->bytes;
-  layer.reference = *exact;
+  layer.rawBytes = uncompressed->bytes;
+  layer.reference = *uncompressed;
   for (const Choice &choice : layer.all)
     if (choice.codec == options.referenceOf(layer.kind)) {
       hasReference = true;
-      // Where the gradient is not finite, no lossy codec is a reference.
+      // If the gradient is not finite, no lossy codec can be a reference.
       if (std::isfinite(choice.error))
         layer.reference = choice;
     }
@@ -81,8 +81,9 @@ Layer makeLayer(const LayerProfile &profile, const ProblemOptions &options, bool
   return layer;
 }
 
-/// By kind: 1 for the first, and for others what makes the error of their reference as large as its. An error
-/// that is nothing cannot be scaled, and a kind whose reference is exact has no error to give away.
+/// Returns a scale by kind: 1 for the first, and for others the factor that makes the error of their
+/// reference equal to its. An error of 0 cannot be scaled, and a kind whose reference is uncompressed may
+/// make no error.
 std::map<std::string, double> errorScales(const Profile &profile, const ProblemOptions &options) {
   std::map<std::string, double> errors, scales;
   std::string first = profile.layers.front().kind;
@@ -92,8 +93,8 @@ std::map<std::string, double> errorScales(const Profile &profile, const ProblemO
       if (candidate.codec == options.referenceOf(layer.kind) && std::isfinite(candidate.squaredError))
         errors[layer.kind] += candidate.squaredError;
   }
-  // Whatever comes first in a step: gradients are what reference and alpha were about before there were
-  // kinds.
+  // Gradients are the first kind, whatever the order in a step, because reference and alpha referred to them
+  // before there were kinds.
   if (errors.count("gradient"))
     first = "gradient";
   for (auto &[kind, scale] : scales)
@@ -135,10 +136,10 @@ Problem Problem::make(const Profile &profile, const ProblemOptions &options) {
     if (!scales.count(kind))
       throw Error("the reference of " + kind + "s is " + codecLabel(codec) +
                   ", but the profile has no layer of that kind");
-  // Of each kind, one of its layers has it.
+  // At least one layer of each kind must have its reference.
   std::map<std::string, bool> hasReference;
   for (const LayerProfile &layer : profile.layers)
-    hasReference[layer.kind] = options.referenceOf(layer.kind) == kExact;
+    hasReference[layer.kind] = options.referenceOf(layer.kind) == kUncompressed;
   std::optional<int64_t> collective;
   for (size_t index : order) {
     const LayerProfile &layer = profile.layers[index];

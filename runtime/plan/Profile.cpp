@@ -1,4 +1,4 @@
-//===-- plan/Profile.cpp - Profiles as JSON -*- C++ -*-===//
+//===-- plan/Profile.cpp - Measurements of layers ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -21,8 +21,8 @@ struct Step {
   double saved, added;
 };
 
-/// Appends the steps of the lower hull of a layer, the first being the cheapest choice of
-/// least error, which is returned.
+/// Appends the steps of the lower hull of a layer. Returns its first point, the cheapest choice of least
+/// error.
 size_t appendHull(const std::vector<Choice> &choices, const std::vector<double> &costs, size_t layer,
                   std::vector<Step> &steps) {
   std::vector<size_t> order(choices.size());
@@ -33,7 +33,7 @@ size_t appendHull(const std::vector<Choice> &choices, const std::vector<double> 
   std::vector<size_t> hull;
   for (size_t next : order) {
     if (!hull.empty() && costs[next] >= costs[hull.back()])
-      continue; // dominated
+      continue; // it is dominated
     while (hull.size() >= 2) {
       size_t a = hull[hull.size() - 2], b = hull.back();
       // b stays if the rate of the step to it is above that of the step past it.
@@ -69,7 +69,7 @@ Relaxation Relaxation::solve(const Problem &problem, const Costs &costs) {
     error += problem.layers[i].choices[relaxation.base[i]].error;
     cost += costs[i][relaxation.base[i]];
   }
-  // Along a hull rates fall, so a stable order takes the steps of a layer one after another.
+  // Rates fall along a hull, so a stable order takes the steps of a layer one after another.
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step &a, const Step &b) { return a.saved * b.added > b.saved * a.added; });
   relaxation.rounded = relaxation.base;

@@ -1,4 +1,4 @@
-//===-- plan/Request.cpp - What plan is wanted -*- C++ -*-===//
+//===-- plan/Request.cpp - Requests for a plan ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- plan/Solver.cpp - The table of solvers -*- C++ -*-===//
+//===-- plan/Solver.cpp - The interface and table of solvers ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

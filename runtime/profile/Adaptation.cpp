@@ -23,19 +23,19 @@
 
 namespace cgx {
 
-/// The phase in which ranks compare plans.
+/// The phase of the messages in which ranks compare plans.
 static constexpr uint16_t kComparison = 1;
-/// Before a text of rank 0: a plan, or why there is none.
+/// The first character of a text from rank 0, followed by a plan or by an error.
 static constexpr char kIsPlan = '+', kIsError = '-';
 
 Status Adaptation::checkUsable(const CodecCandidate &candidate) const {
   bool isTaken = std::any_of(profiled.begin(), profiled.end(), [&](const ProfiledOperand &entry) {
-    return infoOf(entry).refuse(candidate.codec).empty();
+    return infoOf(entry).reject(candidate.codec).empty();
   });
   if (isTaken || cgx_codec_has_payloads(&candidate.codec))
     return Status();
   return Status::error(CGX_INVALID_ARGUMENT, "candidate 'lowrank rank=", candidate.codec.rank,
-                       "': no layer of the program takes it: ", infoOf(profiled[0]).refuse(candidate.codec));
+                       "': no layer of the program takes it: ", infoOf(profiled[0]).reject(candidate.codec));
 }
 
 Status Adaptation::beginLevels(const std::string &requestJson) {
@@ -48,7 +48,7 @@ Status Adaptation::beginLevels(const std::string &requestJson) {
   return made.status();
 }
 
-/// The JSON of what is asked of levels, if options ask for that; else "".
+/// Returns the JSON of the request for learned levels in the options; "" if there is none.
 static Result<std::string> levelsOf(const char *optionsJson) {
   try {
     const nlohmann::json options = formats::parseJson(optionsJson ? optionsJson : "{}");
@@ -99,7 +99,7 @@ Result<std::string> Adaptation::solve(const plan::Profile &profile, const char *
   }
 }
 
-/// A plan says all that is to be known of codecs: what it leaves open is as in plans before it.
+/// Adds the layers of earlier plans that this plan leaves out, because a plan replaces all earlier ones.
 static void addWhatHolds(const std::vector<plan::PlannedLayer> &before, plan::Plan &plan) {
   for (const plan::PlannedLayer &layer : before)
     if (std::none_of(plan.layers.begin(), plan.layers.end(), [&](const plan::PlannedLayer &other) {
@@ -140,7 +140,7 @@ Result<std::string> Adaptation::adapt(const StepBoundary &boundary, const char *
 }
 
 Status Adaptation::adopt(const StepBoundary &boundary, const std::string &planJson) {
-  // Equal plans first: a rank that refuses its own would leave the others waiting.
+  // Plans are compared before they are applied: a rank that rejected its own would leave the others waiting.
   const std::vector<uint64_t> digest = {digestOf(planJson)};
   Result<std::vector<std::vector<uint64_t>>> all =
       gatherNumbers(boundary.transport, boundary.timeout, boundary.step, kComparison, digest);
@@ -152,7 +152,7 @@ Status Adaptation::adopt(const StepBoundary &boundary, const std::string &planJs
   return apply(planJson);
 }
 
-/// What is wrong with the levels of a layer; "" if nothing.
+/// Returns what is wrong with the levels of a layer; "" if nothing.
 static std::string checkLevels(const plan::PlannedLayer &layer, const cgx_codec &codec) {
   const std::vector<float> &levels = layer.levels;
   if (levels.empty())
@@ -162,7 +162,7 @@ static std::string checkLevels(const plan::PlannedLayer &layer, const cgx_codec 
   if (levels.size() != size_t(1) << codec.bits)
     return concat("expected ", size_t(1) << codec.bits, " levels of ", codec.bits, " bits, got ",
                   levels.size());
-  // In this form what is no number is refused, too.
+  // A comparison in this form rejects NaN, too.
   const bool isAscending = std::adjacent_find(levels.begin(), levels.end(),
                                               [](float a, float b) { return !(a <= b); }) == levels.end();
   return isAscending && levels.front() == 0.0f && levels.back() == 1.0f
@@ -196,9 +196,10 @@ Status Adaptation::apply(const std::string &planJson) {
     if (!codec.ok())
       return codec.status().within("layer '" + layer.layer + "'");
     *codec = cgx_codec_for_shape(&*codec, operand.shape.data(), operand.shape.size());
-    if (std::string wrong = operand.refuse(*codec); !wrong.empty())
+    if (std::string wrong = operand.reject(*codec); !wrong.empty())
       return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
-    // Residuals are the program's: what the plan says of them is not to be passed over in silence.
+    // The program decides about residuals, so a plan with other error feedback is an error instead of being
+    // ignored.
     if (!operand.errorFeedback && !formats::parseCodecText(layer.codec).errorFeedback.empty())
       return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer,
                            "': its codec has error feedback, and the program was compiled without");

@@ -1,4 +1,4 @@
-//===-- profile/Agreement.cpp - Every rank's numbers, to every rank -*- C++ -*-===//
+//===-- profile/Agreement.cpp - Exchange of numbers and text between ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,10 +10,10 @@
 
 namespace cgx {
 
-/// Phases of the messages here.
+/// The phases of the messages of this file.
 static constexpr uint16_t kSize = 100, kText = 101;
 
-/// From rank 0 to the others; `bytes` has the right size everywhere.
+/// Sends bytes from rank 0 to the others; `bytes` has the right size everywhere.
 static Status broadcastBytes(Transport &transport, std::chrono::milliseconds timeout, Tag tag,
                              std::span<std::byte> bytes) {
   MessageBatch exchange(transport, timeout);

@@ -1,4 +1,4 @@
-//===-- profile/Agreement.h - Every rank's numbers, to every rank -*- C++ -*-===//
+//===-- profile/Agreement.h - Exchange of numbers and text between ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,11 +15,11 @@
 
 namespace cgx {
 
-/// What distinguishes the messages of a profile from those of the program.
+/// The collective id that distinguishes the messages of a profile from those of the program.
 inline constexpr uint32_t kProfileCollective = 0xfffffffdu;
 
 /// Sends `own` to all ranks; returns the numbers of all, in the order of the ranks: doubles, or 64-bit
-/// integers. All must call it between the same two steps, with as many numbers.
+/// integers. All ranks must call it between the same two steps, with the same number of numbers.
 template <typename Number>
 Result<std::vector<std::vector<Number>>> gatherNumbers(Transport &transport,
                                                        std::chrono::milliseconds timeout, uint64_t step,
@@ -39,7 +39,7 @@ Result<std::vector<std::vector<Number>>> gatherNumbers(Transport &transport,
   return all;
 }
 
-/// The text of rank 0, on all ranks.
+/// Returns the text of rank 0 on all ranks.
 Result<std::string> broadcastText(Transport &transport, std::chrono::milliseconds timeout, uint64_t step,
                                   const std::string &text);
 

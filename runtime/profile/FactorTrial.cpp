@@ -1,4 +1,4 @@
-//===-- profile/FactorTrial.cpp - Lowrank of all ranks on one gradient -*- C++ -*-===//
+//===-- profile/FactorTrial.cpp - Trial of lowrank on all ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,10 +18,10 @@
 
 namespace cgx {
 
-/// After so many, the values of a gradient's spectrum are right to a few percent of its norm.
+/// After so many power steps, the values of a gradient's spectrum are right to a few percent of its norm.
 static constexpr int kPowerSteps = 3;
 
-/// Eigenvalues of a symmetric matrix, the largest first, by Jacobi's rotations.
+/// Returns the eigenvalues of a symmetric matrix, the largest first, computed by Jacobi's rotations.
 static std::vector<double> eigenvalues(std::vector<double> matrix, size_t size) {
   auto at = [&](size_t row, size_t column) -> double & { return matrix[row * size + column]; };
   for (int sweep = 0; sweep < 30; ++sweep)

@@ -14,7 +14,7 @@
 
 namespace cgx {
 
-/// Values that the algorithm sees for each level, and the fewest.
+/// The number of values that the algorithm sees for each level, and the minimum.
 static constexpr size_t kValuesPerLevel = 256, kFewestValues = 8192;
 
 size_t levelFitPlaces(const cgx_codec &codec) { return std::max<size_t>(512, size_t(16) << codec.bits); }
@@ -26,7 +26,7 @@ std::vector<float> evenLevels(const cgx_codec &codec) {
   return levels;
 }
 
-/// The middle of a place.
+/// Returns the middle of a place of the histogram.
 static double shareAt(size_t place, size_t places) { return (double(place) + 0.5) / double(places); }
 
 double levelError(const cgx_codec &codec, std::span<const float> levels, std::span<const double> histogram) {
@@ -41,8 +41,8 @@ double levelError(const cgx_codec &codec, std::span<const float> levels, std::sp
   return error;
 }
 
-/// The number with the bits of `index` behind the point, the lowest first: any run of indices is spread
-/// evenly over [0, 1).
+/// Returns the number in [0, 1) whose binary digits after the point are the bits of `index`, the lowest
+/// first. Any run of indices is spread evenly.
 static double spreadEvenly(size_t index) {
   double place = 0, weight = 0.5;
   for (; index != 0; index /= 2, weight /= 2)
@@ -65,7 +65,7 @@ std::vector<float> fitLevels(const cgx_codec &codec, std::span<const double> his
     const auto found = std::upper_bound(upTo.begin(), upTo.end(), spreadEvenly(i) * sum);
     const size_t place = std::min<size_t>(size_t(found - upTo.begin()), histogram.size() - 1);
     learnFrom(levels.data(), uint32_t(levels.size()), float(shareAt(place, histogram.size())));
-    // Levels keep moving to and fro by a share of each distance; their mean does not.
+    // Each step moves levels by a share of a distance, so that they oscillate; their mean does not.
     if (i >= values / 2)
       for (size_t level = 0; level < levels.size(); ++level)
         mean[level] += double(levels[level]);

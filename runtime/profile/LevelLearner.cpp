@@ -1,4 +1,4 @@
-//===-- profile/LevelLearner.cpp - Levels that fit what a step sends -*- C++ -*-===//
+//===-- profile/LevelLearner.cpp - Levels learned from what is sent -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -23,7 +23,7 @@
 
 namespace cgx {
 
-/// Of the exchange of counts.
+/// The phase of the exchange of counts.
 static constexpr uint16_t kCounted = 2;
 
 Result<LevelRequest> LevelRequest::parse(const std::string &json) {
@@ -57,7 +57,7 @@ static bool isWanted(const LevelRequest &request, const OperandInfo &info) {
   return std::find(request.kinds.begin(), request.kinds.end(), info.kind) != request.kinds.end();
 }
 
-/// The layer's codec, with learned levels and what else was asked for.
+/// Returns the layer's codec with learned levels and the other requested parameters.
 static Result<cgx_codec> codecWithLevels(const OperandInfo &info, const LevelRequest &request) {
   const std::string place = concat("layer '", info.layer, "' (", info.kind, "): ");
   if (info.codec.family != CGX_CODEC_QUANTIZE)
@@ -65,12 +65,12 @@ static Result<cgx_codec> codecWithLevels(const OperandInfo &info, const LevelReq
                          describeCodec(info.codec), ": name the kinds to learn levels for");
   nlohmann::json json = writeCodec(info.codec);
   json["levels"] = "learned";
-  // A random shift moves levels that are evenly spaced. Among others the nearest loses least.
+  // A random shift would move evenly spaced levels; for other levels, nearest has the smallest error.
   if (info.codec.rounding == CGX_ROUND_RANDOM_SHIFT)
     json["rounding"] = "nearest";
   json.update(formats::parseJson(request.codec));
   Result<cgx_codec> codec = parseCodec(json.dump());
-  if (std::string wrong = codec.ok() ? info.refuse(*codec) : codec.status().message(); !wrong.empty()) {
+  if (std::string wrong = codec.ok() ? info.reject(*codec) : codec.status().message(); !wrong.empty()) {
     const char *hint =
         json.value("rounding", "") == "random_shift" ? " (rounding=nearest, or stochastic)" : "";
     return Status::error(CGX_INVALID_ARGUMENT, place, "learned levels: ", wrong, hint);
@@ -92,8 +92,8 @@ Result<LevelLearner> LevelLearner::make(const CodecTable &codecs,
     const OperandInfo &info = learner.infoOf(place);
     if (!isWanted(request, info))
       continue;
-    if (info.isExact() && info.codec.family == CGX_CODEC_IDENTITY)
-      continue; // what is sent exactly stays so
+    if (info.isLossless() && info.codec.family == CGX_CODEC_IDENTITY)
+      continue; // an uncompressed layer stays uncompressed
     Result<cgx_codec> codec = codecWithLevels(info, request);
     if (!codec.ok())
       return codec.status();
@@ -121,7 +121,7 @@ void LevelLearner::beginStep(uint64_t step) {
     }
 }
 
-/// What an encoder scales a bucket by; not finite where an element is not.
+/// Returns the scale by which an encoder divides a bucket; not finite if an element is not.
 static BucketScale scaleOf(const cgx_codec &codec, std::span<const float> bucket) {
   if (!std::all_of(bucket.begin(), bucket.end(), [](float x) { return isFinite(x); }))
     return notFiniteScale();
@@ -129,7 +129,7 @@ static BucketScale scaleOf(const cgx_codec &codec, std::span<const float> bucket
   return makeBucketScale(*least, *most, /*bits=*/1, codec.scale);
 }
 
-/// The error of a level grows with the square of its bucket's range, and so does what an element counts.
+/// The error of a level grows with the square of its bucket's range, and so does the weight of an element.
 static void count(const cgx_codec &codec, std::span<const float> bucket, std::vector<double> &counts) {
   const BucketScale scale = scaleOf(codec, bucket);
   if (!isFiniteScale(scale) || scale.unit == 0.0f)
@@ -210,7 +210,7 @@ Result<plan::Plan> LevelLearner::finish(Transport &transport, std::chrono::milli
     return all.status();
   const bool isSeen =
       std::any_of(all->begin(), all->end(), [](const std::vector<double> &rank) { return rank.back() > 0; });
-  if (!isSeen && transport.ranks() > 1) // a rank alone sends nothing, and even levels are as good as others
+  if (!isSeen && transport.ranks() > 1) // a single rank sends nothing, so even levels are as good as others
     return Status::error(CGX_INVALID_ARGUMENT, "step ", step,
                          ": no element was seen to learn levels of: what lies on a GPU is not");
   return transport.rank() == 0 ? assemble(*all) : plan::Plan();

@@ -1,4 +1,4 @@
-//===-- profile/Profiler.cpp - What a step sends, measured -*- C++ -*-===//
+//===-- profile/Profiler.cpp - Measures codecs on what a step sends -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,9 +22,9 @@
 
 namespace cgx {
 
-/// Random numbers of trials are none of the program's.
+/// The random numbers of trials are different from those of the program.
 static constexpr uint32_t kTrialPhase = 2;
-/// Of the exchange of what was measured.
+/// The phase of the exchange of measurements.
 static constexpr uint16_t kMeasured = 0;
 
 static constexpr const char *kDefaultCandidates[] = {"quantize bits=2..8 bucket=128",
@@ -48,8 +48,9 @@ Result<std::vector<CodecCandidate>> parseCandidates(const char *optionsJson) {
         if (cgx_codec_needs(&*codec, CGX_KEPT_PARAMETER))
           return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text,
                                "': profiles do not see what the optimizer keeps, on which its bytes depend");
-        // What is exact is always among them, and a kind that has only that has candidates of its own.
-        if ((json != plan::kExact || !kind.empty()) && known.insert({kind, json}).second)
+        // The uncompressed codec is always a candidate, so it is added only for a kind, which then has
+        // candidates of its own.
+        if ((json != plan::kUncompressed || !kind.empty()) && known.insert({kind, json}).second)
           candidates.push_back({json, *codec, kind});
       }
     }
@@ -68,8 +69,8 @@ std::vector<const CodecCandidate *> candidatesFor(const std::vector<CodecCandida
   });
   std::vector<const CodecCandidate *> chosen;
   for (const CodecCandidate &candidate : candidates)
-    if (candidate.kind == (hasOwn ? info.kind : "") && candidate.text != plan::kExact &&
-        info.refuse(candidate.codec).empty())
+    if (candidate.kind == (hasOwn ? info.kind : "") && candidate.text != plan::kUncompressed &&
+        info.reject(candidate.codec).empty())
       chosen.push_back(&candidate);
   return chosen;
 }
@@ -95,7 +96,7 @@ double wireBytesOfAll(const CollectiveInfo &info, const OperandInfo &operand, co
       bytes += double(
           cgx_collective_wire_bytes(&collective, &codec, &codec, operand.type, operand.elements, position));
   };
-  // Not all pairs take part in each run; behind the last it begins again.
+  // Not all pairs take part in each run; after the last run the list begins again.
   const uint64_t differentRuns = std::max<uint64_t>(info.pairsOfRuns.size(), 1);
   for (uint64_t run = 0; run < differentRuns; ++run) {
     if (info.kind == CollectiveKind::Permute)
@@ -106,9 +107,9 @@ double wireBytesOfAll(const CollectiveInfo &info, const OperandInfo &operand, co
   return runs == 0 ? bytes : bytes * runs / double(differentRuns);
 }
 
-/// The part of an operand that this rank tries codecs on: its chunk. The gradients of ranks are
-/// samples of one distribution, so that the chunks of all stand for a whole one, at the price of
-/// a chunk; and a chunk is what collectives encode.
+/// The part of an operand on which this rank tries codecs: its chunk. The gradients of ranks are samples of
+/// one distribution, so the chunks of all ranks represent a whole gradient at the cost of a chunk; and
+/// collectives encode chunks.
 struct Share {
   uint64_t ranks = 1, begin = 0, end = 0;
 };
@@ -169,7 +170,7 @@ void Profiler::endStep() {
 
 void Profiler::enterCollective(size_t collective) {
   computed += secondsSince(workBegan);
-  // A collective of several calls is ready when the first of them comes.
+  // A collective of several calls is ready at its first call.
   readyInStep[collective] = std::min(readyInStep[collective], computed);
 }
 
@@ -180,9 +181,9 @@ void Profiler::observe(size_t collective, size_t operand, const std::byte *input
   for (Accumulated &entry : operands)
     if (entry.place.collective == collective && entry.place.operand == operand) {
       const OperandInfo &info = infoOf(entry);
-      const cgx_codec exact{};
-      // An identity payload is the elements themselves.
-      (void)decodeAccumulate(exact, info.type, input, info.elements * cgx_element_bytes(info.type),
+      const cgx_codec uncompressed{};
+      // A payload of codec identity is the elements themselves.
+      (void)decodeAccumulate(uncompressed, info.type, input, info.elements * cgx_element_bytes(info.type),
                              info.elements, entry.sum.data());
       ++entry.runs;
     }
@@ -199,7 +200,7 @@ uint32_t Profiler::largestFactorRank(const OperandInfo &info) const {
 
 Trial::Outcome Profiler::tryCandidate(const CodecCandidate &candidate, const Accumulated &entry,
                                       uint32_t rank, RandomKey key) {
-  // A matrix is a whole one: each rank's own.
+  // Lowrank is measured on each rank's whole matrix, not on a chunk.
   if (!cgx_codec_has_payloads(&candidate.codec))
     return factorTrial.outcome(candidate.codec.rank);
   const OperandInfo &info = infoOf(entry);
@@ -208,14 +209,15 @@ Trial::Outcome Profiler::tryCandidate(const CodecCandidate &candidate, const Acc
                                      std::span(entry.sum).subspan(share.begin, share.end - share.begin), key);
   double ranks = double(share.ranks);
   outcome.squaredError *= ranks;
-  // A contribution, and a chunk of the result; all contributions to a chunk, and the result.
+  // A rank encodes its contribution and a chunk of the result; it decodes all contributions to a chunk, and
+  // the result.
   outcome.encodeSeconds *= ranks + 1;
   outcome.decodeSeconds *= ranks * 2;
   return outcome;
 }
 
-/// For each operand: its norm, then how often it ran, then error, seconds and the share of filled bytes of
-/// each candidate, then when it was ready; then seconds of a step and of profiling.
+/// Returns for each operand its norm, how often it ran, the error, seconds and share of filled bytes of each
+/// candidate, and when it was ready; then the seconds of a step and of profiling.
 std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t rank) {
   Clock::time_point begin = Clock::now();
   double count = double(std::max<uint64_t>(steps, 1));
@@ -247,7 +249,7 @@ std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t ran
   return measured;
 }
 
-/// Means over the ranks, summed in their order: equal bits on all of them.
+/// Averages over the ranks, summed in their order, so that all ranks get equal bits.
 plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
   size_t at = 0;
   auto next = [&] {
@@ -276,13 +278,14 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     layer.gradientNorm = next();
     const double runs = next(), times = runs == 0 ? 1 : runs;
     layer.previousNorm = entry.previousNorm;
-    const cgx_codec exact{};
-    layer.candidates.push_back(
-        {plan::kExact, 0, wireBytesOfAll(collective, info, exact, program.ranks, runs), 0, 0, 0});
+    const cgx_codec uncompressed{};
+    layer.candidates.push_back({plan::kUncompressed, 0,
+                                wireBytesOfAll(collective, info, uncompressed, program.ranks, runs), 0, 0,
+                                0});
     for (const CodecCandidate *candidate : candidatesFor(candidates, info)) {
       cgx_codec codec = cgx_codec_for_shape(&candidate->codec, info.shape.data(), info.shape.size());
       double error = next(), encode = next(), decode = next(), filled = next();
-      // One rank's infinity need not be in the chunk that it tried.
+      // An infinity of one rank need not be in the chunk that it tried.
       if (!std::isfinite(layer.gradientNorm))
         error = std::numeric_limits<double>::infinity();
       layer.candidates.push_back({candidate->text, error,

@@ -1,4 +1,4 @@
-//===-- profile/Trial.cpp - One codec on one gradient -*- C++ -*-===//
+//===-- profile/Trial.cpp - Trial of one codec on one gradient --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,7 @@
 namespace cgx {
 
 static double squaredDistance(std::span<const float> a, std::span<const float> b) {
-  // Several sums, so that the additions need not wait for each other.
+  // Several sums are kept, so that the additions need not wait for each other.
   double sums[8] = {};
   size_t whole = a.size() / 8 * 8;
   for (size_t i = 0; i < whole; i += 8)
@@ -53,7 +53,7 @@ Trial::Outcome Trial::run(const cgx_codec &codec, cgx_element_type type, std::sp
   uint64_t bytes =
       encodeFromF32(codec, type, gradient.data(), gradient.size(), key, /*firstElement=*/0, payload.data());
   Clock::time_point encoded = Clock::now();
-  // What has just been encoded is a payload.
+  // Decoding cannot fail, since the bytes have just been encoded.
   (void)decodeAccumulate(codec, type, payload.data(), bytes, gradient.size(), result.data());
   Clock::time_point end = Clock::now();
   double error = squaredDistance(gradient, result);

@@ -1,4 +1,4 @@
-//===-- progress/PendingOperations.cpp - Collectives pending -------------*- C++ -*-===//
+//===-- progress/PendingOperations.cpp - Collectives that are pending -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@ PendingOperations::~PendingOperations() {
         Status::error(CGX_PEER_DIED, "rank ", transport.rank(), " left the job with a collective pending"));
 }
 
-/// On the progress thread nobody else would catch what the memory of the host program may throw.
+/// On the progress thread nobody else would catch what the host program's memory callbacks may throw.
 static Status runGuarded(const PendingOperations::Run &run, bool beside) {
   try {
     return run(beside);
@@ -43,7 +43,7 @@ void PendingOperations::start(size_t collective, Run run) {
   };
   if (!beside)
     return work();
-  if (!thread) // a thread for the step and one for this on each rank
+  if (!thread) // each rank has a thread for the step and one for this
     thread = std::make_unique<ProgressThread>(2 * transport.ranks() <= Backoff::usableCores());
   operation.ticket = thread->submit(std::move(work));
 }

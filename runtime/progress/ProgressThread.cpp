@@ -1,4 +1,4 @@
-//===-- progress/ProgressThread.cpp - Work beside the step -------*- C++ -*-===//
+//===-- progress/ProgressThread.cpp - A thread for communication -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,10 +16,10 @@
 
 namespace cgx {
 
-/// Longest look before sleeping.
+/// The longest time of spinning before sleeping.
 static constexpr std::chrono::microseconds kLook{50};
 
-/// Signals are for the threads of the host program.
+/// Starts a thread with all signals blocked: they are for the threads of the host program.
 static std::thread startWithoutSignals(std::function<void()> body) {
   sigset_t all, before;
   sigfillset(&all);

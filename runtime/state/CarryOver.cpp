@@ -1,4 +1,4 @@
-//===-- state/CarryOver.cpp - What codecs remember, in another program -*- C++ -*-===//
+//===-- state/CarryOver.cpp - Moves codec state to another program -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,8 @@
 
 namespace cgx {
 
-/// "residual[3.0 fc1.weight].result" without the collective and operand, which change with the program.
+/// Returns a name such as "residual[3.0 fc1.weight].result" without the collective and operand, which change
+/// with the program.
 static std::string nameWithoutPlace(const std::string &name) {
   const size_t begin = name.find('[') + 1;
   return name.substr(0, begin) + name.substr(name.find(' ', begin) + 1);

@@ -1,4 +1,4 @@
-//===-- state/Messages.cpp - What was last sent of each sample ----*- C++ -*-===//
+//===-- state/Messages.cpp - Message buffers of samples ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

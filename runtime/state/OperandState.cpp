@@ -1,4 +1,4 @@
-//===-- state/OperandState.cpp - What a rank remembers of operands -*- C++ -*-===//
+//===-- state/OperandState.cpp - Codec state of operands --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,8 +12,8 @@
 
 namespace cgx {
 
-/// Of a gather, a message for each rank's part in each run of a step, and all of them are received. Messages
-/// count a slot for each sample, and one for a row that is of none.
+/// Returns the message buffers of a gather: one message for each rank's part in each run of a step, all of
+/// which are received. Messages has a slot for each sample, and one for a row without a sample.
 static std::optional<Messages> messagesOfParts(const OperandInfo &operand, uint64_t ranks,
                                                StateMemorySource &memory) {
   if (ranks == 1)
@@ -42,14 +42,14 @@ static OperandState makeState(const CollectiveInfo &collective, const OperandInf
   if (!operand.errorFeedback)
     return state;
   ResidualStorage storage = operand.errorFeedback->storage;
-  // Only an all-reduce encodes what it made of the contributions.
+  // Only an all-reduce encodes a result that it made of the contributions.
   if (collective.kind != CollectiveKind::AllReduce) {
     state.contribution.emplace(storage, 0, operand.elements);
     return state;
   }
-  EncodedRanges ranges = encodedRanges(collective.schedule, operand.codec, operand.isRaw(), operand.type,
-                                       operand.elements, groupOf(collective.groups, rank));
-  if (operand.mostRank != 0) // factors are made of the whole operand, by every algorithm
+  EncodedRanges ranges = encodedRanges(collective.schedule, operand.codec, operand.isUncompressed(),
+                                       operand.type, operand.elements, groupOf(collective.groups, rank));
+  if (operand.mostRank != 0) // every algorithm makes factors of the whole operand
     ranges.contribution = {0, operand.elements};
   state.contribution.emplace(storage, ranges.contribution.begin, ranges.contribution.size);
   state.result.emplace(storage, ranges.result.begin, ranges.result.size);

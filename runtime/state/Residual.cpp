@@ -1,4 +1,4 @@
-//===-- state/Residual.cpp - What encoding lost so far -----------*- C++ -*-===//
+//===-- state/Residual.cpp - Residuals of error feedback --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -88,7 +88,7 @@ void Residual::storeKept(uint64_t offset, std::span<const float> values) {
       kept<uint16_t>()[offset + i] = keepAsBf16(values[i]);
     return;
   }
-  // A block that is replaced in part keeps the rest, at its new scale.
+  // If a block is replaced in part, the rest keeps its values, at the block's new scale.
   for (uint64_t done = 0; done < values.size();) {
     uint64_t block = (offset + done) / residualBlock, inBlock = (offset + done) % residualBlock;
     std::array<float, residualBlock> memory;

@@ -1,4 +1,4 @@
-//===-- state/StateFiles.cpp - What is remembered, in files ------*- C++ -*-===//
+//===-- state/StateFiles.cpp - Codec state in mapped files ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,12 +20,12 @@
 
 namespace cgx {
 
-/// A file without a name in a folder; -1, and errno, if there can be none.
+/// Opens a file without a name in a folder; returns -1, with errno, if that is impossible.
 static int openUnnamed(const std::string &folder) {
   const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
     return file;
-  // File systems without: a name for a moment.
+  // On file systems that do not support that, the file has a name for a moment.
   std::string path = folder + "/cgx-messages-XXXXXX";
   const int named = ::mkostemp(path.data(), O_CLOEXEC);
   if (named >= 0)
@@ -39,13 +39,13 @@ static Status failed(const std::string &folder, uint64_t bytes, int error) {
                        "', got: ", formats::systemErrorText(error));
 }
 
-/// Reserves all bytes of a file, which then are 0; an errno, or 0. Where a file system cannot reserve, they
-/// are written, so it is asked first whether there is room.
+/// Reserves all bytes of a file, which are 0 then; returns an errno, or 0. If the file system cannot reserve,
+/// the bytes are written, so the free space is checked first.
 static int reserve(int file, uint64_t bytes) {
-  struct statvfs room{};
-  if (::fstatvfs(file, &room) != 0)
+  struct statvfs fileSystem{};
+  if (::fstatvfs(file, &fileSystem) != 0)
     return errno;
-  if (bytes / room.f_frsize >= room.f_bavail)
+  if (bytes / fileSystem.f_frsize >= fileSystem.f_bavail)
     return ENOSPC;
   return ::posix_fallocate(file, 0, off_t(bytes));
 }

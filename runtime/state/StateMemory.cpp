@@ -1,4 +1,4 @@
-//===-- state/StateMemory.cpp - Where what is remembered lies ----*- C++ -*-===//
+//===-- state/StateMemory.cpp - Memory of codec state -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- telemetry/Telemetry.cpp - What was sent, and how long it took -*- C++ -*-===//
+//===-- telemetry/Telemetry.cpp - Counters of bytes and times ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

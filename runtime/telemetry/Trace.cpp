@@ -1,4 +1,4 @@
-//===-- telemetry/Trace.cpp - What a rank did when ---------------*- C++ -*-===//
+//===-- telemetry/Trace.cpp - Spans of time of one rank ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,12 +22,12 @@ static const char *nameOf(Activity activity) {
   return names[size_t(activity)];
 }
 
-/// The name of a process or thread.
+/// Returns the event that names a process or thread.
 static Json metadata(const char *what, uint32_t rank, uint32_t thread, const std::string &name) {
   return {{"ph", "M"}, {"name", what}, {"pid", rank}, {"tid", thread}, {"args", {{"name", name}}}};
 }
 
-/// What spans of a collective say besides their times.
+/// Returns the properties of a collective that its spans carry besides their times.
 static Json describe(const CollectiveInfo &collective) {
   Json layers = Json::array();
   for (const OperandInfo &operand : collective.operands)

@@ -1,4 +1,4 @@
-//===-- transport/AgreedLength.cpp - How long messages of a group are -*- C++ -*-===//
+//===-- transport/AgreedLength.cpp - The length of messages in a group -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,10 +12,10 @@
 
 namespace cgx {
 
-/// Part of the highest speed that is forgotten with each exchange: a link may have become slower.
+/// The share of the highest speed that each exchange forgets, since a link may have become slower.
 static constexpr double kSpeedForgotten = 1.0 / 16;
 
-/// The length that is closest to what the link carries in kOnLink.
+/// Returns the index of the length that the link carries in about kOnLink.
 static uint32_t lengthFor(double bytesPerSecond) {
   const double wanted = bytesPerSecond * std::chrono::duration<double>(AgreedLength::kOnLink).count();
   return wanted < 17 * 1024 ? 0 : wanted < 42 * 1024 ? 1 : 2;
@@ -34,7 +34,7 @@ void AgreedLength::noteReceived(uint64_t count, Clock::time_point now) {
   if (began)
     received += count;
   else
-    began = now; // of what has come by then nobody knows in how much time
+    began = now; // nobody knows how long the bytes that had already arrived took
   last = now;
 }
 

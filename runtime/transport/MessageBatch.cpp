@@ -1,4 +1,4 @@
-//===-- transport/MessageBatch.cpp - Post messages, wait for all -*- C++ -*-===//
+//===-- transport/MessageBatch.cpp - Messages that are waited for together -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,7 +8,7 @@
 
 #include "transport/MessageBatch.h"
 
-#include "transport/Waiting.h"
+#include "transport/WaitLoop.h"
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ Status MessageBatch::poll() {
 }
 
 Status MessageBatch::finish() {
-  Waiting waiting(transport, timeout);
+  WaitLoop waiting(transport, timeout);
   while (!complete())
     if (Status status = waiting.turn(/*worked=*/false, [&] { return pending(); }); !status.ok())
       return status;

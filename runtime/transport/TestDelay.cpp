@@ -1,4 +1,4 @@
-//===-- transport/TestDelay.cpp - Luck that can be repeated -----*- C++ -*-===//
+//===-- transport/TestDelay.cpp - Repeatable random delays ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,12 +25,12 @@ namespace cgx {
 
 namespace {
 
-/// How often the process has come to a place, by its digest.
+/// The number of times that the process has come to a place, indexed by the place's digest.
 std::array<std::atomic<uint64_t>, 64> passed;
-/// How many processes this one and those before it had forked when it began.
+/// The number of forks between the first process and this one at its start.
 std::atomic<uint32_t> forks{0};
 
-/// The number that the environment gives, as text; null where there is none.
+/// Returns the number in the environment as text; null if there is none.
 const char *givenSeed() {
   static const char *const seed = [] {
     const char *given = std::getenv("CGX_TEST_DELAYS");
@@ -48,7 +48,7 @@ void testDelay(const char *place, uint32_t oneIn) {
   const char *seed = givenSeed();
   if (!seed)
     return;
-  // The digest's low bits are its best.
+  // The low bits of the digest choose the counter, the next ones decide the delay.
   const uint64_t often = ++passed[digestOf(place) % passed.size()];
   const uint64_t luck = digestOf(concat(seed, "/", forks, "/", place, "/", often));
   if ((luck >> 8) % oneIn != 0)

@@ -1,4 +1,4 @@
-//===-- transport/Transport.cpp - What all transports have -------*- C++ -*-===//
+//===-- transport/Transport.cpp - The interface of transports ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -15,9 +15,9 @@
 
 #include "Bytes.h"
 
-#include "transport/tcp/Greeting.h"
-#include "transport/tcp/Note.h"
-#include "transport/tcp/RendezvousPoint.h"
+#include "transport/tcp/ControlMessage.h"
+#include "transport/tcp/Handshake.h"
+#include "transport/tcp/RendezvousAddress.h"
 
 #include <algorithm>
 #include <cstring>
@@ -41,37 +41,37 @@ uint64_t fill(Bytes &input, std::span<std::byte> room) {
 }
 
 void greet(Bytes &input) {
-  const auto role = input.take<uint8_t>() % 2 ? Greeting::Role::Guest : Greeting::Role::Host;
+  const auto role = input.take<uint8_t>() % 2 ? Handshake::Role::Client : Handshake::Role::Server;
   Hello own;
   own.rank = 1;
   own.ranks = 3;
-  Greeting greeting(role, own, hashOf("a key that the input does not know"));
+  Handshake handshake(role, own, hashOf("a key that the input does not know"));
   if (input.take<uint8_t>() % 2) { // a valid hello, so that the code after it is reached
     Hello other = own;
     other.isComplete = input.take<uint8_t>();
     other.rank = input.take<uint32_t>();
-    std::memcpy(greeting.incoming().data(), &other, sizeof other);
-    Status status = greeting.received(sizeof other);
+    std::memcpy(handshake.incoming().data(), &other, sizeof other);
+    Status status = handshake.received(sizeof other);
     expectReason(status);
   }
-  while (!input.rest().empty() && !greeting.incoming().empty()) {
-    greeting.sent(greeting.outgoing().size());
-    Status status = greeting.received(fill(input, greeting.incoming()));
+  while (!input.rest().empty() && !handshake.incoming().empty()) {
+    handshake.sent(handshake.outgoing().size());
+    Status status = handshake.received(fill(input, handshake.incoming()));
     expectReason(status);
     if (!status.ok())
       return;
   }
-  if (greeting.isOver())
+  if (handshake.isOver())
     __builtin_trap();
 }
 
-void readNotes(Bytes &input) {
-  NoteReader reader;
-  Note note;
+void readControlMessages(Bytes &input) {
+  ControlReader reader;
+  ControlMessage message;
   while (!input.rest().empty()) {
     const std::span<std::byte> room = reader.incoming();
     uint64_t bytes = 0;
-    if (NoteHeader header; input.take<uint8_t>() % 2 && room.size() == sizeof header) {
+    if (ControlHeader header; input.take<uint8_t>() % 2 && room.size() == sizeof header) {
       header.kind = input.take<uint8_t>();
       header.textBytes = input.take<uint16_t>();
       header.code = input.take<uint32_t>();
@@ -80,13 +80,13 @@ void readNotes(Bytes &input) {
     } else {
       bytes = fill(input, room);
     }
-    Result<bool> isWhole = reader.received(bytes, note);
+    Result<bool> isWhole = reader.received(bytes, message);
     expectReason(isWhole.status());
     if (!isWhole.ok())
       return;
-    if (*isWhole &&
-        (note.text.size() > NoteHeader::kLongestText ||
-         (note.kind == NoteKind::Failed || note.kind == NoteKind::Heard) != (note.code != CGX_OK)))
+    if (*isWhole && (message.text.size() > ControlHeader::kLongestText ||
+                     (message.kind == ControlKind::Failed || message.kind == ControlKind::PeerFailed) !=
+                         (message.code != CGX_OK)))
       __builtin_trap();
   }
 }
@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     greet(input);
     break;
   case 1:
-    readNotes(input);
+    readControlMessages(input);
     break;
   default: {
     std::string text = input.take<uint8_t>() % 2 ? "cgx-tcp 1\n" : "";

@@ -14,8 +14,8 @@
 
 #include "Bytes.h"
 
+#include "context/CompareConfigs.h"
 #include "context/Gather.h"
-#include "context/Handshake.h"
 
 using namespace cgx;
 
@@ -47,7 +47,7 @@ public:
   }
   void idle(std::chrono::microseconds) override {}
   Status checkPeers() override { return failed; }
-  std::vector<Clock::duration> silence() override { return std::vector<Clock::duration>(ranks()); }
+  std::vector<Clock::duration> sinceProgress() override { return std::vector<Clock::duration>(ranks()); }
   void fail(const Status &reason) override { failed = reason; }
   const Status &failure() const override { return failed; }
   uint64_t bytesSent() const override { return 0; }
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (greets) {
     Program program;
     program.hash = "0123456789abcdef";
-    expectReason(shakeHands(transport, std::chrono::milliseconds(10), {.abiVersion = 1}, program));
+    expectReason(compareConfigs(transport, std::chrono::milliseconds(10), {.abiVersion = 1}, program));
     return 0;
   }
   auto gathered = gather(transport, std::chrono::milliseconds(10), 1, {});

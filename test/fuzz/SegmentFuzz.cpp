@@ -85,11 +85,12 @@ void attach(Bytes input) {
   expectReason(segment.ok() ? Status() : segment.status());
   if (!segment.ok())
     return;
-  std::memset(static_cast<void *>(memory + sizeof header), 0,
-              uint64_t(reinterpret_cast<std::byte *>(&segment->note(segment->ranks()) + 1) - memory) -
-                  sizeof header);
+  std::memset(
+      static_cast<void *>(memory + sizeof header), 0,
+      uint64_t(reinterpret_cast<std::byte *>(&segment->failureRecord(segment->ranks()) + 1) - memory) -
+          sizeof header);
   for (uint32_t rank = 0; rank < segment->ranks(); ++rank)
-    (void)segment->member(rank).state.load();
+    (void)segment->record(rank).state.load();
   const uint32_t failed = input.take<uint8_t>() % 2 ? input.take<uint8_t>() : input.take<uint32_t>();
   segment->header().failed.store(failed);
   expectReason(segment->failure());
@@ -121,7 +122,7 @@ public:
       bool moved = false;
       expectReason(transport.progress(moved));
       expectReason(transport.checkPeers());
-      (void)transport.absence();
+      (void)transport.sinceHeartbeat();
     }
     transport.fail(Status(CGX_INTERNAL, "done"));
   }
@@ -136,7 +137,7 @@ private:
     std::memset(memory, 0, controlBytes(memory));
     const Segment segment = Segment::initialize(memory, kRanks, kRingBytes);
     for (uint32_t rank = 0; rank < kRanks; ++rank)
-      segment.member(rank).state.store(uint32_t(MemberState::Joined));
+      segment.record(rank).state.store(uint32_t(RankState::Joined));
     return memory;
   }
 
@@ -167,13 +168,13 @@ private:
     }
     case 2: { // an eager message
       const uint32_t lane = input.take<uint8_t>() % EagerSlots::kLanes;
-      EagerNote &note = segment.lane(1, 0, lane).notes[eager[lane] % kLaneMessages];
-      note.tag = takeTag();
-      note.slot =
+      EagerDescriptor &descriptor = segment.lane(1, 0, lane).descriptors[eager[lane] % kLaneMessages];
+      descriptor.tag = takeTag();
+      descriptor.slot =
           input.take<uint8_t>() % 8 ? input.take<uint8_t>() % slotsPerLane(kRanks) : input.take<uint32_t>();
-      note.bytes =
+      descriptor.bytes =
           input.take<uint8_t>() % 8 ? uint32_t(input.take<uint32_t>() % kSlotBytes) : input.take<uint32_t>();
-      note.number.store(++eager[lane]);
+      descriptor.number.store(++eager[lane]);
       return;
     }
     default: { // arbitrary bytes anywhere

@@ -113,7 +113,7 @@ Profile readProfile(const Options &options) {
   Profile profile = readAs<Profile>(options.profile);
   for (LayerProfile &layer : profile.layers)
     std::erase_if(layer.candidates, [&](const Candidate &candidate) {
-      return candidate.codec != kExact &&
+      return candidate.codec != kUncompressed &&
              std::any_of(options.exclude.begin(), options.exclude.end(),
                          [&](const std::string &pattern) { return matches(candidate.codec, pattern); });
     });
@@ -232,12 +232,12 @@ Cost costOf(const Plan &plan, const Profile &profile, const ProblemOptions &opti
       throw Error("'" + path + "' gives layer '" + layer.layer + "' " + codecLabel(entry->codec) +
                   ", which the profile did not measure");
     // Each layer has one choice. It gets the name of the uncompressed codec, which is the reference below.
-    kept[0].codec = kExact;
+    kept[0].codec = kUncompressed;
     kept[0].squaredError *= scaleOf(layer.kind);
     layer.candidates = std::move(kept);
   }
   ProblemOptions free = options;
-  free.reference = kExact;
+  free.reference = kUncompressed;
   free.references.clear();
   return Problem::make(planned, free).reference;
 }
@@ -264,7 +264,7 @@ void runSimulate(const Options &options) {
     }
   };
   addRow("identity", [&](ProblemOptions problem) {
-    problem.reference = kExact;
+    problem.reference = kUncompressed;
     problem.references.clear();
     return Problem::make(profile, problem).reference;
   });

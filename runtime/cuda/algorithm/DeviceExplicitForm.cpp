@@ -1,4 +1,4 @@
-//===-- DeviceExplicitForm.cpp - An all-reduce on a GPU, call by call -----===//
+//===-- DeviceExplicitForm.cpp - The explicit form on a GPU ---------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,16 +16,16 @@ namespace cgx {
 
 namespace {
 
-/// A payload in the buffer of a call: a piece of a chunk.
+/// A payload, one piece of a chunk, in the buffer of a call.
 struct Payload {
-  uint64_t first, elements; ///< from the operand's first
+  uint64_t first, elements; ///< counted from the operand's first element
   Extent extent;
   PayloadSender sender;
 };
 
 } // namespace
 
-/// All that a call reads or writes, chunk by chunk, or slot by slot.
+/// Returns all payloads that a call reads or writes, by chunk or by slot.
 static std::vector<Payload> payloadsOf(const AllReduceOperand &operand, size_t index, ExplicitCall call) {
   std::vector<Payload> payloads;
   const auto add = [&](uint64_t chunk, uint64_t begin, uint32_t position) {
@@ -49,13 +49,13 @@ static std::vector<Payload> payloadsOf(const AllReduceOperand &operand, size_t i
   return payloads;
 }
 
-/// The element of the operand that the buffer of elements begins with.
+/// Returns the element of the operand with which the buffer of elements begins.
 static uint64_t firstElement(const AllReduceOperand &operand, ExplicitCall call) {
   const bool isTensor = call == ExplicitCall::CompressContribution || call == ExplicitCall::Decompress;
   return isTensor ? 0 : operand.chunks.begin(operand.execution.self());
 }
 
-/// Whether there are kernels for a call whose buffers lie on a GPU.
+/// Returns true if there are kernels for a call whose buffers lie on a GPU.
 static bool hasKernels(const AllReduceOperand &operand, const ExplicitStep &step) {
   const Execution &execution = operand.execution;
   const OperandInfo &info = operand.codec.info();
@@ -65,7 +65,8 @@ static bool hasKernels(const AllReduceOperand &operand, const ExplicitStep &step
     return false;
   if (isCompress(step.call))
     return !info.errorFeedback || DeviceResidual::fit(operand, execution.states[step.operand]);
-  return step.call == ExplicitCall::Decompress || isLinear(execution.collective.reduction) || info.isRaw();
+  return step.call == ExplicitCall::Decompress || isLinear(execution.collective.reduction) ||
+         info.isUncompressed();
 }
 
 Status DeviceExplicitForm::run(Execution &execution, const ExplicitStep &step, cuda::Stream stream) {
@@ -91,7 +92,7 @@ Result<DeviceExplicitForm::Resident *> DeviceExplicitForm::residentFor(const All
                                                                        const Key &key, cuda::Stream stream) {
   if (auto known = residents.find(key); known != residents.end())
     return &known->second;
-  // CUDA may wait for the stream to take or give memory, and knows nothing of ranks that are gone.
+  // Allocating may make CUDA wait for the stream, without noticing that ranks are gone.
   Status status = waitForStream(operand.execution.transport, operand.execution.timeout, stream);
   Resident made;
   if (status.ok())
@@ -106,7 +107,7 @@ Result<DeviceExplicitForm::Resident *> DeviceExplicitForm::residentFor(const All
 
 namespace {
 
-/// What the layers of a call are listed from.
+/// The parameters from which the layers of a call are listed.
 struct Listed {
   const AllReduceOperand &operand;
   const ExplicitStep &step;
@@ -115,7 +116,7 @@ struct Listed {
 
   const Execution &execution() const { return operand.execution; }
   const OperandInfo &info() const { return operand.codec.info(); }
-  /// Of a payload's elements in the buffer of elements.
+  /// Returns the byte in the buffer of elements at which a payload's elements begin.
   uint64_t byteOf(const Payload &payload) const {
     return (payload.first - firstElement(operand, step.call)) * operand.codec.elementBytes();
   }
@@ -148,7 +149,7 @@ static std::unique_ptr<cuda::Group> makeDecoding(const Listed &of, std::vector<P
   return cuda::makeDecodeGroup(layers, outcome);
 }
 
-/// Slot by slot payloads lie, piece by piece they are added up.
+/// Payloads lie slot by slot, and are added up piece by piece.
 static std::unique_ptr<cuda::Group> makeReduction(const Listed &of, std::vector<PayloadSender> &senders,
                                                   cuda::Outcome &outcome) {
   const size_t pieces = of.payloads.size() / of.execution().group.size();
@@ -209,7 +210,7 @@ Status DeviceExplicitForm::runKernels(const AllReduceOperand &operand, const Exp
   Status status;
   if (isCompress(step.call)) {
     status = resident.step.put({execution.seed, execution.step, execution.states[step.operand].runs}, stream);
-    resident.lead.change(/*isCaptured=*/false);
+    resident.unfetched.change(/*isCaptured=*/false);
   } else {
     status = kernels.payloads.copyFrom(step.buffers.input, stream);
   }
@@ -242,7 +243,7 @@ Status DeviceExplicitForm::runStaged(Execution &execution, const ExplicitStep &s
   if (isInputHere)
     if (Status status = statusOf(cuda::copy(input.get(), from, bytes.input, stream)); !status.ok())
       return status;
-  // The program's work on the stream may read what is written below.
+  // Work of the program on the stream may read the memory that is written below.
   if (Status status = waitForStream(execution.transport, execution.timeout, stream); !status.ok())
     return status;
   const OperandBuffers staged = {isInputHere ? input.get<std::byte>() : from,
@@ -256,7 +257,7 @@ Status DeviceExplicitForm::runStaged(Execution &execution, const ExplicitStep &s
 }
 
 Status DeviceExplicitForm::fetch(Resident &resident, cuda::Stream stream) {
-  if (!resident.lead.end())
+  if (!resident.unfetched.end())
     return Status();
   Status status = resident.residuals.fetch(stream);
   return status.ok() ? statusOf(cuda::waitFor(stream)) : status;

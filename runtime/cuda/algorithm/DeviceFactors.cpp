@@ -1,4 +1,4 @@
-//===-- DeviceFactors.cpp - Sums of matrices as factors, on a GPU ---------===//
+//===-- DeviceFactors.cpp - Low-rank all-reduces on a GPU -----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 
 namespace cgx {
 
-/// What runs in place of the collective can stay on the GPU.
+/// Returns true if the two all-reduces that replace the collective can stay on the GPU.
 static bool canTravel(const Execution &execution, const FactorCollectives &travelling) {
   return canBeResident(inPlaceOf(execution, travelling.left)) &&
          canBeResident(inPlaceOf(execution, travelling.right));
@@ -78,7 +78,7 @@ Status DeviceFactors::makeKernels(const CollectiveInfo &collective) {
   leftBuffers.clear();
   for (size_t i = 0; i < collective.operands.size(); ++i)
     leftBuffers.push_back(buffers[i]);
-  // The others have nothing left to send.
+  // The remaining operands have nothing left to send.
   rightBuffers = leftBuffers;
   std::vector<cuda::LowrankLayer> layers;
   for (const Factored &one : factored) {
@@ -109,7 +109,7 @@ Status DeviceFactors::put(Execution &execution, Buffers operands, cuda::Stream s
   {
     Stopwatch stopwatch(counters.encode);
     const auto make = [&] {
-      // As RoutedCollective waits where it makes kernels.
+      // This wait precedes making kernels, as in RoutedCollective.
       Status status = waitForStream(execution.transport, execution.timeout, stream);
       return status.ok() ? makeKernels(execution.collective) : status;
     };
@@ -117,7 +117,7 @@ Status DeviceFactors::put(Execution &execution, Buffers operands, cuda::Stream s
       return status;
     if (Status status = step.put(execution, stream); !status.ok())
       return status;
-    lead.change(cuda::isCapturing(stream));
+    unfetched.change(cuda::isCapturing(stream));
     if (Status status = statusOf(kernels->makeLeft(stream, step.get())); !status.ok())
       return status;
   }
@@ -152,7 +152,7 @@ Status DeviceFactors::fetchState(cuda::Stream stream) {
   for (const auto &travelled : {&left, &right})
     if (Status status = (*travelled)->fetchState(stream); !status.ok())
       return status;
-  if (!lead.end())
+  if (!unfetched.end())
     return Status();
   for (const Factored &one : factored) {
     if (Status status = one.warmStart.fetch(stream); !status.ok())

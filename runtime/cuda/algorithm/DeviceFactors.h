@@ -1,4 +1,4 @@
-//===-- DeviceFactors.h - Sums of matrices as factors, on a GPU ---*- C++ -*-===//
+//===-- DeviceFactors.h - Low-rank all-reduces on a GPU ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// FactoredAllReduce.h, with the matrices, their factors, and what is kept of both in the memory of a GPU.
-// Between its kernels (cuda_lowrank.h) run the two all-reduces in which factors travel, which stay on the GPU
-// themselves and add up exactly: in the order of the host, so results have its bits.
+// FactoredAllReduce.h, with the matrices, their factors, and the state of both in the memory of a GPU.
+// Between its kernels (cuda_lowrank.h) run the two all-reduces of the factors, which stay on the GPU
+// themselves and add up uncompressed elements in the order of the host, so that results have the host's bits.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_DEVICEFACTORS_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_DEVICEFACTORS_H
 
@@ -23,7 +23,7 @@ namespace cgx {
 
 class DeviceFactors final : public ResidentCollective {
 public:
-  /// Where the all-reduces in place of the collective can stay on a GPU.
+  /// Returns true if the all-reduces that replace the collective can stay on a GPU.
   static bool takes(const Execution &execution);
   static Result<std::unique_ptr<ResidentCollective>> make(const Execution &execution, cuda::Stream stream);
 
@@ -48,13 +48,13 @@ private:
   Status makeKernels(const CollectiveInfo &collective);
 
   FactorCollectives travelling;
-  std::unique_ptr<ResidentCollective> left, right; ///< these all-reduces
+  std::unique_ptr<ResidentCollective> left, right; ///< the two all-reduces
   StepOnDevice step;
   std::vector<Factored> factored;
-  MirrorLead lead;
-  BoundBuffers buffers; ///< that the kernels read and write
+  UnfetchedChanges unfetched;
+  BoundBuffers buffers; ///< buffers that the kernels read and write
   std::unique_ptr<cuda::LowrankGroup> kernels;
-  std::vector<OperandBuffers> leftBuffers, rightBuffers; ///< of the two all-reduces
+  std::vector<OperandBuffers> leftBuffers, rightBuffers; ///< buffers of the two all-reduces
 };
 
 } // namespace cgx

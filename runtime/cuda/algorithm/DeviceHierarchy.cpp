@@ -1,4 +1,4 @@
-//===-- DeviceHierarchy.cpp - All-reduces of hosts, on GPUs ---------------===//
+//===-- DeviceHierarchy.cpp - Hierarchical all-reduces on GPUs ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,9 +21,9 @@ bool DeviceHierarchy::takes(const Execution &execution) {
       !cgx_algorithm_has_hosts(collective.schedule.algorithm) || execution.group.size() == 1)
     return false;
   const HostStages stages(collective, execution.group);
-  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
-  // Of a rank alone on its host, the first stage is a copy: nothing that asks for kernels.
-  return stages.ranksOfHost() > 1 && kScatterReduce.takes(stages.reduction(execution, inside)) &&
+  std::vector<OperandState> intraHost = HostStages::insideStates(execution.states);
+  // For a rank alone on its host the first stage is a copy, which needs no kernels.
+  return stages.ranksOfHost() > 1 && kScatterReduce.takes(stages.reduction(execution, intraHost)) &&
          (stages.hosts() == 1 || canBeResident(stages.between(execution)));
 }
 
@@ -31,21 +31,21 @@ Result<std::unique_ptr<ResidentCollective>> DeviceHierarchy::make(const Executio
                                                                   cuda::Stream stream) {
   std::unique_ptr<DeviceHierarchy> made(
       new DeviceHierarchy(HostStages(execution.collective, execution.group)));
-  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
+  std::vector<OperandState> intraHost = HostStages::insideStates(execution.states);
   Result<std::unique_ptr<ResidentCollective>> reduction =
-      RoutedCollective::make(made->stages.reduction(execution, inside), stream, kScatterReduce);
+      RoutedCollective::make(made->stages.reduction(execution, intraHost), stream, kScatterReduce);
   if (!reduction.ok())
     return reduction.status();
   made->reduction = std::move(*reduction);
   if (made->stages.hosts() > 1) {
-    Result<std::unique_ptr<ResidentCollective>> between =
+    Result<std::unique_ptr<ResidentCollective>> interHost =
         makeResident(made->stages.between(execution), stream);
-    if (!between.ok())
-      return between.status();
-    made->between = std::move(*between);
+    if (!interHost.ok())
+      return interHost.status();
+    made->interHost = std::move(*interHost);
   }
   Result<std::unique_ptr<ResidentCollective>> gathering =
-      RoutedCollective::make(made->stages.gathering(execution, inside), stream, kChunkGather);
+      RoutedCollective::make(made->stages.gathering(execution, intraHost), stream, kChunkGather);
   if (!gathering.ok())
     return gathering.status();
   made->gathering = std::move(*gathering);
@@ -53,37 +53,37 @@ Result<std::unique_ptr<ResidentCollective>> DeviceHierarchy::make(const Executio
 }
 
 bool DeviceHierarchy::isCapturable() const {
-  return reduction->isCapturable() && (!between || between->isCapturable()) && gathering->isCapturable();
+  return reduction->isCapturable() && (!interHost || interHost->isCapturable()) && gathering->isCapturable();
 }
 
 Status DeviceHierarchy::put(Execution &execution, Buffers operands, cuda::Stream stream) {
-  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
-  Execution first = stages.reduction(execution, inside);
+  std::vector<OperandState> intraHost = HostStages::insideStates(execution.states);
+  Execution first = stages.reduction(execution, intraHost);
   if (Status status = reduction->put(first, operands, stream); !status.ok())
     return status;
-  if (between) {
+  if (interHost) {
     Execution second = stages.between(execution);
-    if (Status status = between->put(second, stages.ownChunks(operands), stream); !status.ok())
+    if (Status status = interHost->put(second, stages.ownChunks(operands), stream); !status.ok())
       return status;
   }
-  Execution third = stages.gathering(execution, inside);
+  Execution third = stages.gathering(execution, intraHost);
   return gathering->put(third, operands, stream);
 }
 
 Status DeviceHierarchy::finish(Execution &execution) {
-  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
-  Execution first = stages.reduction(execution, inside);
+  std::vector<OperandState> intraHost = HostStages::insideStates(execution.states);
+  Execution first = stages.reduction(execution, intraHost);
   Status status = reduction->finish(first);
-  if (status.ok() && between) {
+  if (status.ok() && interHost) {
     Execution second = stages.between(execution);
-    status = between->finish(second);
+    status = interHost->finish(second);
   }
-  Execution third = stages.gathering(execution, inside);
+  Execution third = stages.gathering(execution, intraHost);
   return status.ok() ? gathering->finish(third) : status;
 }
 
 Status DeviceHierarchy::check(const CollectiveInfo &collective, cuda::Stream stream) {
-  for (ResidentCollective *stage : {reduction.get(), between.get(), gathering.get()})
+  for (ResidentCollective *stage : {reduction.get(), interHost.get(), gathering.get()})
     if (stage)
       if (Status status = stage->check(collective, stream); !status.ok())
         return status;
@@ -91,7 +91,7 @@ Status DeviceHierarchy::check(const CollectiveInfo &collective, cuda::Stream str
 }
 
 Status DeviceHierarchy::fetchState(cuda::Stream stream) {
-  return between ? between->fetchState(stream) : Status();
+  return interHost ? interHost->fetchState(stream) : Status();
 }
 
 } // namespace cgx

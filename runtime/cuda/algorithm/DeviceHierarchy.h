@@ -1,4 +1,4 @@
-//===-- DeviceHierarchy.h - All-reduces of hosts, on GPUs -------*- C++ -*-===//
+//===-- DeviceHierarchy.h - Hierarchical all-reduces on GPUs ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The stages of HostStages.h, each a resident collective with a route of its own: with `nccl+mpi` or
-// `nccl+tcp`, NCCL inside of hosts and pinned memory between them.
+// This runs the stages of HostStages.h, each a resident collective with a route of its own: with `nccl+mpi`
+// or `nccl+tcp`, NCCL inside hosts and pinned memory between them.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_DEVICEHIERARCHY_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_DEVICEHIERARCHY_H
 
@@ -31,7 +31,7 @@ private:
   explicit DeviceHierarchy(const HostStages &stages) : stages(stages) {}
 
   HostStages stages;
-  std::unique_ptr<ResidentCollective> reduction, between, gathering; ///< between: null on a single host
+  std::unique_ptr<ResidentCollective> reduction, interHost, gathering; ///< interHost is null on a single host
 };
 
 } // namespace cgx

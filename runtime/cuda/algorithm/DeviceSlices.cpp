@@ -16,11 +16,11 @@
 
 namespace cgx {
 
-/// Whether there are kernels for all operands of a collective of this kind, of which a rank encodes its
-/// tensor in `parts` payloads of equal size, and residuals for that.
+/// Returns true if there are kernels for all operands of a collective of this kind, of which a rank encodes
+/// its tensor in `parts` payloads of equal size, and if residuals fit that.
 static bool canEncode(const Execution &execution, CollectiveKind kind, uint64_t parts) {
   const CollectiveInfo &collective = execution.collective;
-  // What is alone has nothing to exchange, but may be sent to itself.
+  // A rank alone has nothing to exchange, but a permutation may send to itself.
   if (collective.kind != kind || (execution.group.size() == 1 && kind != CollectiveKind::Permute))
     return false;
   for (size_t i = 0; i < collective.operands.size(); ++i) {
@@ -43,7 +43,8 @@ static SliceRows rowsOf(const std::vector<uint64_t> &shape, uint64_t dim, uint64
   return {view.outer, width, width * slices};
 }
 
-/// Of the operand, cut along a dimension; or of a result, in which the operand is a slice.
+/// Returns the rows of the operand, divided along a dimension; or of a result of which the operand is a
+/// slice.
 static SliceRows rowsOfOperand(const Execution &execution, const OperandInfo &operand, uint64_t dim) {
   return rowsOf(operand.shape, dim, execution.group.size(), cgx_element_bytes(operand.type));
 }
@@ -62,7 +63,7 @@ static SliceRows rowsOfExchanged(const Execution &execution, const OperandInfo &
                 cgx_element_bytes(operand.type));
 }
 
-/// Whether a GPU can copy rows of all operands.
+/// Returns true if a GPU can copy rows of all operands.
 template <typename RowsOf> static bool canCopy(const Execution &execution, RowsOf rowsOf) {
   const std::vector<OperandInfo> &operands = execution.collective.operands;
   return std::all_of(operands.begin(), operands.end(), [&](const OperandInfo &operand) {
@@ -91,7 +92,7 @@ bool DeviceReduceScatter::takes(const Execution &execution) const {
              [&](const OperandInfo &operand) { return rowsOfOperand(execution, operand, collective.dim); }) &&
          (isLinear(collective.reduction) ||
           std::all_of(collective.operands.begin(), collective.operands.end(),
-                      [](const OperandInfo &operand) { return operand.isRaw(); }));
+                      [](const OperandInfo &operand) { return operand.isUncompressed(); }));
 }
 
 void DeviceReduceScatter::list(const ListedOperand &operand, RoutedLayers &layers) const {

@@ -1,4 +1,4 @@
-//===-- DeviceStepwise.cpp - All-reduces of several steps, on GPUs -----------===//
+//===-- DeviceStepwise.cpp - Ring and tree all-reduces on GPUs ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -45,7 +45,7 @@ void DeviceStepwise::list(const ListedOperand &operand, RoutedLayers &layers) co
   const cgx_pattern &pattern = operand.execution.pattern;
   const uint32_t self = operand.execution.self();
   const std::vector<Step> steps = scheduleOf(pattern, self).contributions;
-  std::map<uint32_t, std::vector<uint32_t>> senders; ///< so far, by chunk
+  std::map<uint32_t, std::vector<uint32_t>> senders; ///< senders so far, by chunk
   for (uint32_t step = 0; step < steps.size(); ++step) {
     forEachChunk(steps[step].sends, [&](const Transfer &, uint32_t chunk) {
       const std::vector<uint32_t> &added = senders[chunk];

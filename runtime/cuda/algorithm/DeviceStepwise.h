@@ -1,4 +1,4 @@
-//===-- DeviceStepwise.h - All-reduces of several steps, on GPUs *- C++ -*-===//
+//===-- DeviceStepwise.h - Ring and tree all-reduces on GPUs ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs schedules in which partial sums travel (around a ring, up a tree, between pairs): the rank adds what
-// has come of a chunk to what it has of it before the sum leaves, or becomes the result. Results go on
-// unchanged.
+// These all-reduces go around a ring, up a tree and down, or between pairs. Following the schedule, a rank
+// adds received contributions of a chunk to its own before it sends the sum on, or keeps it as the result;
+// results are forwarded unchanged.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_DEVICESTEPWISE_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_DEVICESTEPWISE_H
 

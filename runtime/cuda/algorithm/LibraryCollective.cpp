@@ -1,4 +1,4 @@
-//===-- LibraryCollective.cpp - Exact collectives by the link of GPUs ------===//
+//===-- LibraryCollective.cpp - Uncompressed collectives of NCCL ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,7 +24,7 @@ static std::optional<Kind> kindOf(const CollectiveInfo &collective) {
   switch (collective.kind) {
   case CollectiveKind::AllReduce:
     return Kind::AllReduce;
-  case CollectiveKind::AllGather: // along other dimensions, parts do not lie one behind the other
+  case CollectiveKind::AllGather: // along other dimensions, parts are not contiguous
     return collective.dim == 0 ? std::optional(Kind::AllGather) : std::nullopt;
   case CollectiveKind::ReduceScatter:
     return collective.dim == 0 ? std::optional(Kind::ReduceScatter) : std::nullopt;
@@ -72,19 +72,20 @@ bool isLinked(const Execution &execution, Buffers operands) {
   const DeviceLink *link = execution.transport.deviceLink();
   const std::optional<Kind> kind = kindOf(execution.collective);
   const DeviceLink::Groups &groups = execution.collective.groups;
-  // Where this rank is alone, others may need it to form their groups. What is decoded again needs payloads.
+  // Even if this rank is alone in its group, others may need it to form theirs. A gather whose payloads are
+  // decoded again needs payloads.
   if (!link || !kind || execution.collective.decodesAgain || execution.collective.isDecodedAgain ||
       std::all_of(groups.begin(), groups.end(), [](const auto &row) { return row.size() < 2; }))
     return false;
   for (size_t i = 0; i < operands.size(); ++i)
-    if (!execution.collective.operands[i].isRaw() ||
+    if (!execution.collective.operands[i].isUncompressed() ||
         cuda::memoryKindOf(operands[i].input) != cuda::MemoryKind::device ||
         cuda::memoryKindOf(operands[i].output) != cuda::MemoryKind::device)
       return false;
   return link->takes(groups, collectivesOf(execution, *kind, operands));
 }
 
-/// For ranks in no group, the result is the operand.
+/// Returns true if this rank is in a group; otherwise the result is the operand.
 static bool isInGroup(const Execution &execution) {
   return std::any_of(execution.collective.groups.begin(), execution.collective.groups.end(),
                      [&](const auto &row) {

@@ -28,7 +28,7 @@ struct Kind {
 
 template <typename Algorithm> const Algorithm kAlgorithm;
 
-/// Of a RoutedAlgorithm.
+/// Returns the table entry of a RoutedAlgorithm.
 template <typename Algorithm> Kind routed() {
   return {[](const Execution &execution) { return kAlgorithm<Algorithm>.takes(execution); },
           [](const Execution &execution, cuda::Stream stream) {
@@ -58,12 +58,13 @@ const Kind *kindOf(const Execution &execution) {
 } // namespace
 
 bool canBeResident(const Execution &execution) {
-  // Messages, and payloads that are kept, lie on the host: what changes or is decoded again passes through
-  // it.
+  // Message buffers, and payloads that are kept, lie on the host: collectives that send changes or decode
+  // payloads again pass through it.
   const CollectiveInfo &info = execution.collective;
   const bool hasChanges = std::ranges::any_of(
       info.operands, [](const OperandInfo &operand) { return operand.changes.has_value(); });
-  // So do residuals of a permutation whose pairs differ from run to run: each has kernels of its own.
+  // Residuals of a permutation whose pairs differ from run to run lie there too, because each of its kernels
+  // has its own copy.
   const bool hasResiduals =
       !info.pairsOfRuns.empty() && std::ranges::any_of(info.operands, [](const OperandInfo &operand) {
         return operand.errorFeedback.has_value();

@@ -1,4 +1,4 @@
-//===-- RoutedCollective.cpp - Kernels around the two phases of a route ---===//
+//===-- RoutedCollective.cpp - Kernels before and after a route -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -39,7 +39,7 @@ Status RoutedCollective::makeResiduals(const Execution &execution, cuda::Stream 
 }
 
 Status RoutedCollective::fetchState(cuda::Stream stream) {
-  if (!lead.end())
+  if (!unfetched.end())
     return Status();
   for (const auto &[operand, of] : residuals)
     if (Status status = of.fetch(stream); !status.ok())
@@ -47,7 +47,7 @@ Status RoutedCollective::fetchState(cuda::Stream stream) {
   return statusOf(cuda::waitFor(stream));
 }
 
-/// Makes the group of a step, if there are layers.
+/// Makes the kernels of a step, if it has layers.
 template <typename Make, typename Layer>
 static cuda::Outcome makeGroup(Make make, const std::vector<Layer> &layers,
                                std::unique_ptr<cuda::Group> &group) {
@@ -59,12 +59,12 @@ static cuda::Outcome makeGroup(Make make, const std::vector<Layer> &layers,
 }
 
 Status RoutedCollective::makeKernels(const Execution &execution, cuda::Stream stream) {
-  // CUDA may wait for the stream to give memory back, and knows nothing of ranks that are gone.
+  // Making kernels may make CUDA wait for the stream to release memory, without noticing that ranks are gone.
   if (Status status = waitForStream(execution.transport, execution.timeout, stream); !status.ok())
     return status;
   RoutedLayers layers(rounds.size());
   for (size_t i = 0; i < execution.collective.operands.size(); ++i)
-    algorithm.list({execution, i, buffers[i], *route, residuals[i], lent.of(i)}, layers);
+    algorithm.list({execution, i, buffers[i], *route, residuals[i], bound.of(i)}, layers);
   if (!layers.outcome.ok())
     return statusOf(layers.outcome);
   packed = std::move(layers.packed);
@@ -117,7 +117,7 @@ Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Strea
   CollectiveCounters &counters = execution.counters;
   {
     Stopwatch stopwatch(counters.encode);
-    Result<bool> isElsewhere = lent.bring(execution, /*toDevice=*/true, stream);
+    Result<bool> isElsewhere = bound.bring(execution, /*toDevice=*/true, stream);
     if (!isElsewhere.ok())
       return isElsewhere.status();
     if (*isElsewhere)
@@ -127,7 +127,7 @@ Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Strea
       return status;
     if (Status status = step.put(execution, stream); !status.ok())
       return status;
-    lead.change(cuda::isCapturing(stream));
+    unfetched.change(cuda::isCapturing(stream));
   }
   if (Status status = copyAll(packed, counters.encode, stream); !status.ok())
     return status;

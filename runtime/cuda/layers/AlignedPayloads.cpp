@@ -1,4 +1,4 @@
-//===-- AlignedPayloads.cpp - Payloads where kernels can reach them -------===//
+//===-- AlignedPayloads.cpp - Payloads at addresses that kernels accept ---===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,23 +18,23 @@ Status AlignedPayloads::make(const std::byte *buffer, std::vector<Extent> of) {
   payloads = std::move(of);
   places.clear();
   copies.clear();
-  uint64_t room = 0;
+  uint64_t used = 0;
   for (const Extent &payload : payloads) {
     std::optional<uint64_t> &place = places.emplace_back();
     if (reinterpret_cast<uintptr_t>(buffer + payload.begin) % kAlignment == 0)
       continue;
-    place = room;
-    // What lies together in both places is one copy.
+    place = used;
+    // Payloads that are contiguous in both places are one copy.
     if (!copies.empty() && copies.back().inBuffer + copies.back().bytes == payload.begin &&
-        copies.back().inMemory + copies.back().bytes == room)
+        copies.back().inMemory + copies.back().bytes == used)
       copies.back().bytes += payload.bytes;
     else
-      copies.push_back({payload.begin, room, payload.bytes});
-    room += (payload.bytes + kAlignment - 1) / kAlignment * kAlignment;
+      copies.push_back({payload.begin, used, payload.bytes});
+    used += (payload.bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
-  if (room <= memory.bytes())
+  if (used <= memory.bytes())
     return Status();
-  return statusOf(memory.allocate(cuda::MemoryKind::device, room));
+  return statusOf(memory.allocate(cuda::MemoryKind::device, used));
 }
 
 Status AlignedPayloads::copyFrom(const std::byte *buffer, cuda::Stream stream) const {

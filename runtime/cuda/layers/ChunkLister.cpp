@@ -14,7 +14,7 @@
 
 namespace cgx {
 
-/// Whether all pieces of a chunk but the first begin where kernels can write: behind whole words.
+/// Returns true if all pieces of a chunk but the first begin where kernels can write: after whole words.
 static bool arePiecesAligned(const cgx_codec &codec, cgx_element_type type) {
   const uint64_t piece = cgx_piece_elements(&codec);
   return piece == 0 || cgx_payload_bytes(&codec, type, piece) % 8 == 0;
@@ -26,7 +26,7 @@ bool canReduce(const Execution &execution) {
     return false;
   for (size_t i = 0; i < collective.operands.size(); ++i) {
     const OperandInfo &operand = collective.operands[i];
-    if (!hasKernels(operand) || (!isLinear(collective.reduction) && !operand.isRaw()) ||
+    if (!hasKernels(operand) || (!isLinear(collective.reduction) && !operand.isUncompressed()) ||
         !arePiecesAligned(operand.codec, operand.type) ||
         !arePiecesAligned(operand.codecOf(kResult), operand.type))
       return false;
@@ -42,7 +42,7 @@ bool canReduce(const Execution &execution) {
 bool ChunkLister::isFused() const {
   const OperandInfo &info = listed.info();
   return isLinear(listed.execution.collective.reduction) &&
-         (!info.back || std::memcmp(&info.codec, &*info.back, sizeof(cgx_codec)) == 0);
+         (!info.returnCodec || std::memcmp(&info.codec, &*info.returnCodec, sizeof(cgx_codec)) == 0);
 }
 
 template <typename Visit>

@@ -1,4 +1,4 @@
-//===-- PartLister.cpp - The layers of an operand cut into parts ----------===//
+//===-- PartLister.cpp - The layers of an operand divided into parts ------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

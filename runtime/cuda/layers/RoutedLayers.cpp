@@ -1,4 +1,4 @@
-//===-- RoutedLayers.cpp - The layers of what is encoded and read ---------===//
+//===-- RoutedLayers.cpp - The layers of a routed collective --------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,7 @@ namespace cgx {
 
 bool hasKernels(const OperandInfo &operand) {
   const bool isFloat = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16;
-  // On a GPU each payload is fitted its own levels.
+  // On a GPU levels are fitted to each payload, so a plan's levels have no kernels.
   return isFloat && !operand.levels && cuda::checkCodec(operand.codec, operand.type).empty() &&
          cuda::checkCodec(operand.codecOf(kResult), operand.type).empty();
 }

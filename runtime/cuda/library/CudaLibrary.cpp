@@ -1,4 +1,4 @@
-//===-- cuda/library/CudaLibrary.cpp - Load the kernels for GPUs -*- C++ -*-===//
+//===-- cuda/library/CudaLibrary.cpp - Loads the kernels for GPUs -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions of cgx/kernels/cuda*.h as the runtime has them: the first call of any of them loads the
-// library, which stays. Where it cannot be loaded there is no GPU, and what can say why, says it.
+// These are the functions of cgx/kernels/cuda*.h as the runtime calls them: the first call of any of them
+// loads the library, which stays loaded. If it cannot be loaded there is no GPU, and the functions that can
+// report a reason do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +48,7 @@ const Loaded &loaded() {
   return only;
 }
 
-/// Calls a function of the library; without one, the result is why there is none, or else empty.
+/// Calls a function of the library. Without the library, returns the reason for that, or else an empty value.
 template <typename Function, typename... Arguments>
 auto call(Function CudaLibrary::*function, Arguments &&...arguments) {
   using Result = std::invoke_result_t<Function, Arguments...>;
@@ -59,7 +60,7 @@ auto call(Function CudaLibrary::*function, Arguments &&...arguments) {
     return Result();
 }
 
-/// The same of a function that makes a group, or says why not.
+/// Calls a function that makes a group. Without the library, `outcome` tells the reason.
 template <typename Function, typename Layers>
 auto make(Function CudaLibrary::*function, Layers layers, Outcome &outcome) {
   outcome.error = loaded().error;

@@ -120,11 +120,11 @@ Status MessageRoute::gather(Execution &execution, cuda::Stream stream) {
 }
 
 Status MessageRoute::run(Execution &execution, uint32_t phase, const Turn &turn, cuda::Stream stream) {
-  if (layoutOf(phase).bytes() == 0) // and nobody reads the memory of others
+  if (layoutOf(phase).bytes() == 0) // nothing to send; no rank reads memory of others on this route
     return Status();
   if (Status status = fetch(phase, turn.hosted, stream); !status.ok())
     return status;
-  // The GPUs exchange theirs while the hosts do.
+  // The GPUs exchange their rows while the hosts exchange theirs.
   if (Status status = exchangeLinked(execution, phase, turn.linked, stream); !status.ok())
     return status;
   return exchangeHosted(execution, phase, turn.hosted, stream);
@@ -140,7 +140,7 @@ Status MessageRoute::exchangeLinked(Execution &execution, uint32_t phase, const 
     // All ranks know which rows are empty.
     if (const uint64_t bytes = layout.rowBytes(row.chunk); bytes != 0)
       sent.push_back({execution.group.ranks[row.position], row.device, bytes});
-    // As the host counts its messages where they are sent.
+    // Bytes are counted where rows are sent, as on the host.
     for (size_t i = 0; i < layout.operands(); ++i)
       execution.counters.operands[i].wireBytes += layout.payload(i, row.chunk);
   }
@@ -152,8 +152,8 @@ Status MessageRoute::exchangeLinked(Execution &execution, uint32_t phase, const 
              : execution.transport.deviceLink()->exchange(sent, received, stream);
 }
 
-/// Brings to the host what leaves from there. What all get is fetched once, and what has come over the host
-/// is there.
+/// Copies rows that leave from the host to it. A row for several ranks is copied once, and one that was
+/// received over the host is already there.
 Status MessageRoute::fetch(uint32_t phase, const Rows &rows, cuda::Stream stream) {
   for (const Row &row : rows.outgoing) {
     if (isOnHost[row.chunk] && !row.isDirect())
@@ -182,7 +182,7 @@ Status MessageRoute::exchangeHosted(Execution &execution, uint32_t phase, const 
                                     cuda::Stream stream) {
   if (areFixed[phase])
     return exchangeRowByRow(execution, phase, rows, stream);
-  // How long messages are the payloads themselves say, once they are on the host.
+  // The lengths of messages are in the payloads themselves, once these are on the host.
   const PayloadLayout &layout = layoutOf(phase);
   std::vector<Traffic> traffic;
   for (size_t i = 0; i < layout.operands(); ++i) {
@@ -204,7 +204,7 @@ Status MessageRoute::exchangeHosted(Execution &execution, uint32_t phase, const 
   return Status();
 }
 
-/// The payloads of a row, one of each operand.
+/// Returns the payloads of a row, one of each operand.
 template <typename Byte>
 static std::vector<std::span<Byte>> piecesOf(const PayloadLayout &layout, uint32_t chunk, Byte *row) {
   std::vector<std::span<Byte>> pieces;
@@ -213,14 +213,14 @@ static std::vector<std::span<Byte>> piecesOf(const PayloadLayout &layout, uint32
   return pieces;
 }
 
-/// A row is sent when it is on the host, and on its way to the GPU when it has come: copies and messages of
-/// different rows overlap.
+/// Sends each row when it is on the host, and copies each to the GPU when it has arrived, so that copies and
+/// messages of different rows overlap.
 Status MessageRoute::exchangeRowByRow(Execution &execution, uint32_t phase, const Rows &rows,
                                       cuda::Stream stream) {
   const PayloadLayout &layout = layoutOf(phase);
   Stopwatch stopwatch(execution.counters.exchange);
   const Tag tag = execution.tag(phase, kAllOperands);
-  // Kernels may still read what came last where the next is received.
+  // Kernels may still read the last rows in the memory where the next are received.
   if (std::any_of(rows.incoming.begin(), rows.incoming.end(), [](const Row &row) { return row.isDirect(); }))
     if (Status status = waitForEvent(execution.transport, execution.timeout, isFree); !status.ok())
       return status;

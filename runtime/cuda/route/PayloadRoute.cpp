@@ -1,4 +1,4 @@
-//===-- PayloadRoute.cpp - How payloads get from GPU to GPU ---------------===//
+//===-- PayloadRoute.cpp - The way of payloads from GPU to GPU ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

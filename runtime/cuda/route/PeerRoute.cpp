@@ -1,4 +1,4 @@
-//===-- PeerRoute.cpp - Payloads that others read where they are ----------===//
+//===-- PeerRoute.cpp - Payloads read in the memory of other ranks --------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,17 +19,17 @@
 
 namespace cgx {
 
-/// Phases and parts of messages that no algorithm sends.
+/// Phases and parts of messages that no algorithm uses.
 static constexpr uint32_t kBootstrap = 0x7f00;
 static constexpr uint32_t kHosts = 0, kHellos = 1, kVerdicts = 2, kRecorded = 3, kRead = 4;
 
-/// Equal for the threads of a process, and no other's.
+/// Returns a key that is equal for the threads of a process, and different in any other.
 static uint64_t processKey() {
   static const uint64_t begun = uint64_t(Clock::now().time_since_epoch().count());
   return digestOf(concat(hostKey(), "/", begun, "/", getpid()));
 }
 
-/// Each of the group tells all others something of one size; `all` is by position.
+/// Lets each rank of the group send all others a value of one size; `all` is indexed by position.
 template <typename T>
 static Status tellAll(const Execution &execution, uint32_t phase, uint32_t part, std::vector<T> &all) {
   MessageBatch exchange(execution.transport, execution.timeout);
@@ -49,7 +49,7 @@ cuda::Outcome PeerRoute::share(Hello &hello) {
   if (cuda::Outcome outcome = cuda::currentDevice(gpu); !outcome.ok())
     return outcome;
   hello.gpu = gpu;
-  // The result of any chunk has room behind the contributions.
+  // Space for the result of any chunk follows the contributions.
   const uint64_t bytes = schedule.contributions.bytes() + schedule.results.longestRow();
   if (cuda::Outcome outcome = cuda::allocateShared(block, std::max<uint64_t>(bytes, 1)); !outcome.ok())
     return outcome;
@@ -86,7 +86,7 @@ cuda::Outcome PeerRoute::see(const Hello &hello, const Hello &own, Peer &peer) c
 
 Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution,
                                                       const DeviceSchedule &schedule) {
-  // Memory that is shared stays: none is made for ranks on several hosts.
+  // Shared memory is never released, so it is not allocated for ranks on several hosts.
   std::vector<uint64_t> hosts(execution.group.size(), hostKey());
   if (Status status = tellAll(execution, kBootstrap, kHosts, hosts); !status.ok())
     return status;
@@ -95,7 +95,7 @@ Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution
   std::unique_ptr<PeerRoute> route(new PeerRoute(execution, schedule));
   std::vector<Hello> hellos(execution.group.size());
   Hello &own = hellos[execution.self()];
-  // Where sharing fails there is another route: that is no failure, if all know it.
+  // If sharing fails there is another route, so that is no error, provided all ranks know.
   own.canShare = route->share(own).ok();
   if (Status status = tellAll(execution, kBootstrap, kHellos, hellos); !status.ok())
     return status;
@@ -138,7 +138,7 @@ Status PeerRoute::meet(Execution &execution, uint32_t phase, const Step &step, c
   return Status();
 }
 
-/// As the host counts its messages.
+/// Counts the bytes as the host does for its messages.
 static void countSent(Execution &execution, const PayloadLayout &layout, const Step &step) {
   forEachChunk(step.sends, [&](const Transfer &, uint32_t chunk) {
     for (size_t i = 0; i < layout.operands(); ++i)

@@ -1,4 +1,4 @@
-//===-- DeviceCopy.cpp - What a GPU keeps of what the host saves --------------===//
+//===-- DeviceCopy.cpp - Copies of codec state on a GPU -------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

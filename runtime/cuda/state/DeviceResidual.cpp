@@ -1,4 +1,4 @@
-//===-- DeviceResidual.cpp - A residual where its operand is --------------===//
+//===-- DeviceResidual.cpp - Residuals in the memory of a GPU -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@ bool DeviceResidual::keeps(const std::optional<Residual> &residual, uint64_t fir
           (first - residual->firstElement()) % residualBlock == 0);
 }
 
-/// Whether elements that share scales begin where payloads of pieces do.
+/// Returns true if elements that share scales begin where payloads of pieces do.
 static bool arePiecesBlocks(const OperandInfo &info) {
   return info.errorFeedback->storage != ResidualStorage::Int8 ||
          (cgx_piece_elements(&info.codec) % residualBlock == 0 &&
@@ -28,13 +28,13 @@ static bool arePiecesBlocks(const OperandInfo &info) {
 }
 
 bool DeviceResidual::fitWhole(const OperandInfo &operand) {
-  return operand.isRaw() || arePiecesBlocks(operand);
+  return operand.isUncompressed() || arePiecesBlocks(operand);
 }
 
 bool DeviceResidual::fit(const AllReduceOperand &operand, const OperandState &state) {
   const OperandInfo &info = operand.codec.info();
   const uint32_t self = operand.execution.self();
-  if (info.isRaw()) // encodes nothing
+  if (info.isUncompressed()) // nothing is encoded
     return true;
   if (state.chunkAlignment != cgx_chunk_alignment(&info.codec) ||
       !keeps(state.contribution, 0, info.elements) ||

@@ -1,4 +1,4 @@
-//===-- OperandResiduals.cpp - What an operand has lost, on a GPU ---------===//
+//===-- OperandResiduals.cpp - The residuals of an operand on a GPU -------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- StepOnDevice.cpp - What random numbers depend on, where kernels read it ---===//
+//===-- StepOnDevice.cpp - The state of random numbers on a GPU -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,7 +25,7 @@ Status StepOnDevice::put(const Execution &execution, cuda::Stream stream) const 
   // Replays of a graph count the steps on the GPU.
   if (cuda::isCapturing(stream))
     return statusOf(cuda::advanceStep(stream, state.get<cuda::StepState>()));
-  // Operands of a collective are exchanged together, so they count alike.
+  // Operands of a collective are exchanged together, so their counts are equal.
   const uint64_t runs = execution.states.empty() ? 0 : execution.states[0].runs;
   return put({execution.seed, execution.step, runs}, stream);
 }

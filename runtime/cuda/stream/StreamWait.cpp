@@ -1,4 +1,4 @@
-//===-- StreamWait.cpp - Wait for a GPU that waits for others -------------===//
+//===-- StreamWait.cpp - Waiting for a stream -----------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,11 +9,11 @@
 #include "cuda/stream/StreamWait.h"
 
 #include "cuda/stream/DeviceStatus.h"
-#include "transport/Waiting.h"
+#include "transport/WaitLoop.h"
 
 namespace cgx {
 
-/// A GPU rings no doorbell.
+/// Waits sleep only this long, because a GPU rings no doorbell.
 static constexpr std::chrono::microseconds kNaps{50};
 
 static std::set<uint32_t> othersOf(const Transport &transport) {
@@ -24,11 +24,11 @@ static std::set<uint32_t> othersOf(const Transport &transport) {
   return others;
 }
 
-/// Waits until poll(done) says so.
+/// Waits until poll(done) sets `done`.
 template <typename Poll>
 static Status waitFor(Transport &transport, std::chrono::milliseconds timeout, Poll poll) {
   DeviceLink *link = transport.deviceLink();
-  Waiting waiting(transport, timeout, kNaps);
+  WaitLoop waiting(transport, timeout, kNaps);
   for (;;) {
     bool done = false;
     if (Status status = statusOf(poll(done)); !status.ok() || done)
@@ -45,7 +45,7 @@ static Status waitFor(Transport &transport, std::chrono::milliseconds timeout, P
 }
 
 Status waitForStream(Transport &transport, std::chrono::milliseconds timeout, cuda::Stream stream) {
-  if (transport.ranks() == 1) // nobody else's fault
+  if (transport.ranks() == 1) // no other rank can be the cause
     return statusOf(cuda::waitFor(stream));
   return waitFor(transport, timeout, [&](bool &done) { return cuda::poll(stream, done); });
 }

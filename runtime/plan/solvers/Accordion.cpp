@@ -1,4 +1,4 @@
-//===-- plan/solvers/Accordion.cpp - Critical regimes -*- C++ -*-===//
+//===-- plan/solvers/Accordion.cpp - Less compression in critical regimes -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Accordion (Agarwal et al., 2021): a layer is in a critical regime when the norm of its
-// gradient changed by more than a share eta since the period before. There it is compressed
-// less, elsewhere more. Of the error that is made it knows nothing.
+// Accordion (Agarwal et al., 2021): a layer is in a critical regime when the norm of its gradient changed by
+// more than a share eta since the period before. Critical layers are compressed less, others more. The solver
+// does not use the errors of codecs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace cgx::plan {
 
 namespace {
 
-/// Without a norm before, training has just begun: that is critical.
+/// Without an earlier norm, training has just begun, which is critical.
 bool isCritical(const Layer &layer, double eta) {
   if (!layer.previousNorm || !std::isfinite(layer.norm) || !std::isfinite(*layer.previousNorm))
     return true;
@@ -42,7 +42,7 @@ Solution solveAccordion(const Problem &problem, const SolverOptions &options) {
 Solution solveLGrecoAccordion(const Problem &problem, const SolverOptions &options) {
   Problem relaxed = problem;
   double error = problem.cost(solveAccordion(problem, options).assignment).error;
-  // alpha stays what it was.
+  // The bound is scaled so that alpha keeps its meaning.
   relaxed.errorBound =
       problem.reference.error > 0 ? error * (problem.errorBound / problem.reference.error) : 0;
   return solveLGreco(relaxed, options);

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A rule gives each layer a level: the nearest to a + b * size + c * norm, with size and norm
-// as ranks among the layers. A Gaussian process models the value over (a, b, c); the next
-// rule to try is the one of the largest expected improvement among random ones. Layers
-// are too many to be dimensions of their own.
+// A rule gives each layer the level that is nearest to a + b * size + c * norm, with size and norm as ranks
+// among the layers. A Gaussian process models the value over (a, b, c); the next rule to try is the one with
+// the largest expected improvement among random ones. There are too many layers to be dimensions of their
+// own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace cgx::plan {
 
 namespace {
 
-using Rule = std::array<double, 3>; // each from 0 to 1
+using Rule = std::array<double, 3>; // each number is from 0 to 1
 
 constexpr int kFirstTries = 20, kTries = 100, kProposals = 200;
 constexpr double kLengthScale = 0.3, kNoise = 1e-6;
@@ -39,20 +39,20 @@ double kernel(const Rule &a, const Rule &b) {
   return std::exp(-square / (2 * kLengthScale * kLengthScale));
 }
 
-/// Gaussian process regression; values are brought to mean 0 and variance 1.
+/// Gaussian process regression on values normalized to mean 0 and variance 1.
 class Process {
 public:
   void add(const Rule &rule, double value) {
     rules.push_back(rule);
     values.push_back(value);
-    // The new row of the Cholesky factor of the kernel matrix.
+    // Appends a row to the Cholesky factor of the kernel matrix.
     std::vector<double> row = solveLower(rule);
     double square = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
     row.push_back(std::sqrt(std::max(1 + kNoise - square, kNoise)));
     factor.push_back(std::move(row));
   }
 
-  /// Before proposals are judged, once for all of them.
+  /// Called once before proposals are judged.
   void fit() {
     double count = double(values.size());
     mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
@@ -61,7 +61,7 @@ public:
       squares += (value - mean) * (value - mean);
     deviation = squares > 0 ? std::sqrt(squares / count) : 1;
     weights.assign(values.size(), 0);
-    for (size_t i = 0; i < values.size(); ++i) { // L w = y
+    for (size_t i = 0; i < values.size(); ++i) { // solves L w = y
       double sum = (values[i] - mean) / deviation;
       for (size_t j = 0; j < i; ++j)
         sum -= factor[i][j] * weights[j];
@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  /// L x = k(rule, rules so far).
+  /// Solves L x = k(rule, rules so far).
   std::vector<double> solveLower(const Rule &rule) const {
     std::vector<double> solved;
     for (size_t i = 0; i < factor.size(); ++i) {
@@ -98,7 +98,7 @@ private:
   double mean = 0, deviation = 1, lowest = 0;
 };
 
-/// Places among all layers, from -1/2 to 1/2.
+/// Returns the places of values among all, from -1/2 to 1/2.
 std::vector<double> ranks(const std::vector<double> &values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -143,7 +143,7 @@ Solution solveBayes(const Problem &problem, const SolverOptions &options) {
     Assignment assignment = apply(rule);
     best.offer(assignment);
     Cost cost = problem.cost(assignment);
-    // On a logarithmic scale a violation costs as much as it would in value.
+    // On a logarithmic scale a violation weighs as much as the same ratio of the value.
     auto excess = [](double got, double bound) {
       return got > bound ? std::log((got + 1e-300) / (bound + 1e-300)) : 0;
     };

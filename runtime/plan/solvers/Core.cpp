@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// After Pisinger (1995). The relaxation fixes a base assignment. Layers are opened in the order
-// of their smallest reduced cost; after each, what remains are the partial assignments
-// ("labels": layers not opened stay at the base) that no other dominates in bytes and error and
-// whose bound is below the best assignment known. A layer whose smallest reduced cost is above
-// the gap needs not be opened: when none is left, the best known is the optimum.
+// The method follows Pisinger (1995). The relaxation fixes a base assignment. Layers are opened in the order
+// of their smallest reduced cost. After each, the remaining partial assignments ("labels", in which layers
+// not opened stay at the base) are those that no other dominates in bytes and error and whose bound is below
+// the best known assignment. A layer whose smallest reduced cost exceeds the gap need not be opened: when
+// none is left, the best known assignment is the optimum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,11 +26,11 @@ namespace cgx::plan {
 
 namespace {
 
-/// Difference to the base assignment.
+/// A partial assignment, as its difference to the base assignment.
 struct Label {
   double bytes, error;
-  uint32_t parent; ///< among the labels before the last layer was opened
-  uint32_t choice; ///< of that layer
+  uint32_t parent; ///< index among the labels before the last layer was opened
+  uint32_t choice; ///< choice of the last opened layer
 };
 
 class Core {
@@ -80,11 +80,11 @@ private:
     return relaxation.reducedCost(problem, costs, layer, choice);
   }
 
-  /// Whether an assignment of no less than `bound` bytes could be better than the best.
+  /// Returns true if an assignment of at least `bound` bytes could be better than the best.
   bool mayImprove(double bound) const {
     if (!best.fits())
       return true;
-    // Whole bytes improve by one at least, up to the rounding of sums.
+    // Whole bytes improve by at least one, up to the rounding of sums.
     double step = whole ? 1 - 1e-3 - 1e-12 * best.value() : kTolerance * best.value();
     return bound < best.value() - step;
   }
@@ -101,11 +101,11 @@ private:
       size_t begin = next.size();
       for (uint32_t i = 0; i < front.size(); ++i) {
         Label label{front[i].bytes + bytes, front[i].error + error, i, uint32_t(c)};
-        // The reduced costs of a label sum up to this.
+        // This is the sum of the reduced costs of the label's choices.
         if (mayImprove(relaxation.bound + label.bytes + relaxation.price * label.error))
           next.push_back(label);
       }
-      // Each choice keeps the order of the front, by bytes.
+      // Each choice keeps the front's order by bytes, so that the lists can be merged.
       std::inplace_merge(next.begin(), next.begin() + std::ptrdiff_t(begin), next.end(),
                          [](const Label &a, const Label &b) {
                            return a.bytes != b.bytes ? a.bytes < b.bytes : a.error < b.error;
@@ -122,7 +122,7 @@ private:
     fronts.push_back(std::move(next));
   }
 
-  /// The first label that fits has the fewest bytes of those that do.
+  /// Offers the first label that fits, which has the fewest bytes of all that fit.
   void offerBest() {
     const std::vector<Label> &front = fronts.back();
     for (uint32_t i = 0; i < front.size(); ++i)
@@ -147,7 +147,7 @@ private:
   uint64_t limit, seen = 0;
   Incumbent best;
   Costs costs;
-  bool whole = true; ///< all bytes are whole numbers
+  bool whole = true; ///< true if all bytes are whole numbers
   Relaxation relaxation;
   Cost baseCost;
   std::vector<size_t> opened;

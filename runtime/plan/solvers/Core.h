@@ -12,12 +12,12 @@
 
 namespace cgx::plan {
 
-/// Sums that are not of whole numbers differ when they differ by more, relatively: enumerating what is
-/// closer than any measurement would never end.
+/// Sums that are not of whole numbers count as different only above this relative difference: enumerating
+/// differences below the precision of any measurement would never end.
 inline constexpr double kTolerance = 1e-8;
 
-/// The fewest bytes under the bound of the error; time does not count. Proven, unless more partial
-/// assignments than the limit were looked at. Never worse than `start`; a good one saves time.
+/// Minimizes bytes under the error bound; time does not count. The result is proven unless more partial
+/// assignments than the limit were examined. It is never worse than `start`; a good start saves time.
 Solution solveByCore(const Problem &problem, uint64_t labelLimit, const Assignment &start);
 
 } // namespace cgx::plan

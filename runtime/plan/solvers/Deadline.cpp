@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All communication ends by T if every line does: layers k, k + 1, ... have T - ready(k)
-// seconds together. These bounds are nested, so when layers may be split between choices the
-// least error by T is found greedily: beginning with the fastest choices, seconds are spent
-// where a second takes away most error, until a line is full. It stops the layers from k on; the error that
-// one second more would have taken away there is the price of their seconds. Prices rise towards the last
-// layer, and a rise is the weight of a line (linear programming duality).
+// All communication ends by T if every line does: layers k, k + 1, ... have T - ready(k) seconds together.
+// These bounds are nested, so when layers may be split between choices the least error by T is found
+// greedily: beginning with the fastest choices, seconds are spent where a second removes most error, until a
+// line is full. A full line stops the layers from k on; the error that one more second would have removed
+// there is the price of their seconds. Prices rise towards the last layer, and a rise is the weight of a line
+// (linear programming duality).
 //
 // The earliest end is the least T by which the error fits.
 //
@@ -29,13 +29,13 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kHalvings = 50;
-/// Sums of doubles: what remains of an error, relatively, when all of it is taken away.
+/// The relative rounding error that remains in a sum of doubles when all of an error is removed.
 constexpr double kRounding = 1e-13;
 /// A line is full when no more than this share of the end is left.
 constexpr double kFull = 1e-14;
 
-/// The seconds that lines have left. What a layer spends is taken from all lines up to its own: a tree of
-/// least values, in which a node holds what was taken from all of its lines.
+/// The seconds that lines have left. The seconds that a layer spends are taken from all lines up to its own.
+/// A tree of minima stores them, in which a node holds what was taken from all of its lines.
 class Slacks {
 public:
   explicit Slacks(const std::vector<double> &slacks)
@@ -45,7 +45,7 @@ public:
       update(node);
   }
 
-  /// What layer `line` can spend: the least of lines 0 to `line`.
+  /// Returns the seconds that layer `line` can spend: the minimum of lines 0 to `line`.
   double upTo(size_t line) const {
     size_t node = leaves + line;
     double slack = least[node];
@@ -76,7 +76,7 @@ private:
   void update(size_t node) { least[node] = std::min(least[2 * node], least[2 * node + 1]) - taken[node]; }
 
   size_t leaves;
-  std::vector<double> least, taken; ///< by node; 1 is the root
+  std::vector<double> least, taken; ///< indexed by node; 1 is the root
 };
 
 /// A change of a layer's choice to a slower one of less error.
@@ -95,7 +95,7 @@ public:
     });
   }
 
-  /// The least error of an end at `end`; infinite if none ends by then.
+  /// Returns the least error of an end at `end`; infinite if no assignment ends by then.
   double leastError(double end) {
     prices.assign(problem.layers.size(), 0);
     std::vector<double> slacks = slacksOf(end);
@@ -103,7 +103,7 @@ public:
       return kInfinity;
     Slacks left(slacks);
     double error = fastestError;
-    size_t open = prices.size(); // layers from here on are stopped
+    size_t open = prices.size(); // layers from this one on are stopped
     for (const HullStep &step : steps) {
       if (step.layer >= open)
         continue;
@@ -122,10 +122,10 @@ public:
 
   bool fits(double end) { return leastError(end) <= problem.errorBound + kRounding * fastestError; }
 
-  /// Of the last deadline: the error that a second more would take away, by layer.
+  /// Returns, for the last deadline, the error that one more second would remove, by layer.
   const std::vector<double> &pricesOfSeconds() const { return prices; }
 
-  /// The seconds that lines have left when all choices are the fastest.
+  /// Returns the seconds that lines have left when all choices are the fastest.
   std::vector<double> slacksOf(double end) const {
     std::vector<double> slacks(problem.layers.size());
     double seconds = 0;
@@ -137,7 +137,7 @@ public:
   }
 
 private:
-  /// Of lines up to `last`, which is stopped by one of them.
+  /// Returns the first full line up to `last`, which is stopped by one of them.
   static size_t firstFull(const Slacks &left, size_t last, double end) {
     size_t first = 0;
     while (first < last) {
@@ -150,7 +150,7 @@ private:
     return first;
   }
 
-  /// The steps along the lower hull of a layer's choices, from the fastest on.
+  /// Appends the steps along the lower hull of a layer's choices, from the fastest on.
   void appendSteps(size_t layer) {
     std::vector<const Choice *> order, hull;
     for (const Choice &choice : problem.layers[layer].choices)
@@ -178,9 +178,9 @@ private:
   }
 
   const Problem &problem;
-  std::vector<double> fastest; ///< seconds by layer
+  std::vector<double> fastest; ///< seconds of the fastest choice, by layer
   double fastestError = 0;
-  std::vector<HullStep> steps; ///< those that save most error per second first
+  std::vector<HullStep> steps; ///< ordered by saved error per second, the largest first
   std::vector<double> prices;
 };
 
@@ -198,7 +198,7 @@ std::vector<double> weighDeadlines(const Problem &problem, double latest) {
   std::vector<double> weights = deadlines.pricesOfSeconds();
   double last = weights.back();
   if (!isLimitedByError || last == 0) {
-    // The fastest choices end no earlier.
+    // The fastest choices end no earlier than `latest`.
     std::vector<double> slacks = deadlines.slacksOf(latest);
     weights.assign(slacks.size(), 0);
     weights[size_t(std::min_element(slacks.begin(), slacks.end()) - slacks.begin())] = 1;

@@ -12,12 +12,13 @@
 
 namespace cgx::plan {
 
-/// Which of the lines of Schedule.cpp decide about the end of communication: for each layer k the weight of
+/// Returns which of the lines of Schedule.cpp decide about the end of communication: for each layer k the
+/// weight of
 ///
 ///   ready(k) + seconds(k) + ... + seconds(last),
 ///
-/// not negative and of sum 1, such that the least of the weighted sum is the relaxation's earliest end.
-/// `latest` is the end of some assignment within the bound of the error.
+/// The weights are not negative and have sum 1, such that the minimum of the weighted sum is the relaxation's
+/// earliest end. `latest` is the end of some assignment within the error bound.
 std::vector<double> weighDeadlines(const Problem &problem, double latest);
 
 } // namespace cgx::plan

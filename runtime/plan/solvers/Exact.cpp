@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bytes under a bound of the error alone are a knapsack of multiple choice: Core.cpp. Time, and
-// bytes under a bound of time, depend on the order of layers: Schedule.cpp.
+// Bytes under an error bound alone are a multiple-choice knapsack: Core.cpp. Time, and bytes under a time
+// bound, depend on the order of layers: Schedule.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ Solution solveExact(const Problem &problem, const SolverOptions &options) {
                           : solveByCore(problem, options.labelLimit, problem.referenceAssignment());
   if (solution.proven)
     return solution;
-  // The limit was reached. Never worse than lgreco, all the same.
+  // After reaching the limit, the result must still be no worse than lgreco's.
   Incumbent best(problem);
   best.offer(solution.assignment);
   best.offer(solveLGreco(problem, options).assignment);

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// CGX, Algorithm 3.1: layers are points (size, norm of the gradient), clusters of them are
-// ordered by norm - size, and the cluster k of that order gets the level k. How many levels
-// there are and where they begin is searched.
+// CGX, Algorithm 3.1: layers are points (size, norm of the gradient), their clusters are ordered by norm -
+// size, and cluster k of that order gets level k. The number of levels and the first level are searched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +31,7 @@ double distance(const Point &a, const Point &b) {
   return (a.size - b.size) * (a.size - b.size) + (a.norm - b.norm) * (a.norm - b.norm);
 }
 
-/// Both dimensions from 0 to 1: sizes and norms have no unit in common.
+/// Returns points with both dimensions scaled to 0 to 1, since sizes and norms have no common unit.
 std::vector<Point> makePoints(const Problem &problem) {
   double size = 0, norm = 0;
   for (const Layer &layer : problem.layers) {
@@ -46,8 +45,8 @@ std::vector<Point> makePoints(const Problem &problem) {
   return points;
 }
 
-/// Centroids far from each other, as k-means++ draws them. Uses the bits of the generator
-/// itself: distributions differ between standard libraries, plans must not.
+/// Draws centroids far from each other, as k-means++ does. It uses the bits of the generator directly:
+/// distributions differ between standard libraries, and plans must not.
 std::vector<Point> drawCentroids(const std::vector<Point> &points, size_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
   auto uniform = [&] { return double(random() >> 11) * 0x1p-53; };
@@ -70,7 +69,7 @@ std::vector<Point> drawCentroids(const std::vector<Point> &points, size_t count,
   return centroids;
 }
 
-/// Lloyd's iterations; returns the cluster of each point.
+/// Runs Lloyd's iterations; returns the cluster of each point.
 std::vector<size_t> cluster(const std::vector<Point> &points, std::vector<Point> &centroids) {
   std::vector<size_t> cluster(points.size(), 0);
   for (int iteration = 0; iteration < 50; ++iteration) {
@@ -99,7 +98,7 @@ std::vector<size_t> cluster(const std::vector<Point> &points, std::vector<Point>
   return cluster;
 }
 
-/// For each point the place of its cluster, the most robust (large, of small norm) first.
+/// Returns for each point the place of its cluster, the most robust (large, of small norm) first.
 std::vector<size_t> places(const std::vector<Point> &points, size_t count, uint64_t seed) {
   std::vector<Point> centroids = drawCentroids(points, count, seed);
   std::vector<size_t> clusters = cluster(points, centroids);

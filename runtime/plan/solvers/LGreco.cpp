@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// L-GreCo, Algorithm 4.1. Errors are counted in steps of errorBound / D, rounded up, so that
-// what fits in steps fits in truth; the slack that rounding leaves is spent at the end. When
-// rounding leaves no assignment, the reference, which fits in truth, is what is improved.
+// L-GreCo, Algorithm 4.1. Errors are counted in steps of errorBound / D, rounded up, so that an assignment
+// that fits in steps fits exactly; the slack that rounding leaves is spent at the end. If rounding leaves no
+// assignment, the solver improves the reference, which fits exactly.
 //
-// Layers are in the order of communication, so the end of the last collective so far can
-// stand for the bytes so far: an earlier end is never worse. Under a bound of time the
-// value is bytes + price * seconds, and the price is searched.
+// Layers are in the order of communication, so the end of the last collective so far can replace the bytes so
+// far: an earlier end is never worse. Under a time bound the value is bytes + price * seconds, and the price
+// is searched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,14 +28,14 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// How choices add up to the value that a table minimizes.
+/// The way in which choices add up to the value that a table minimizes.
 enum class Sum { Bytes, Finish, Priced };
 
 class Table {
 public:
   Table(const Problem &problem, uint32_t steps) : problem(problem), steps(steps) {}
 
-  /// The best assignment in steps; empty if there is none.
+  /// Returns the best assignment in steps; empty if there is none.
   Assignment solve(Sum sum, double price) {
     size_t width = steps + 1;
     std::vector<double> previous(width, kInfinity), current(width);
@@ -70,7 +70,7 @@ private:
     return count <= steps ? uint32_t(count) : steps + 1;
   }
 
-  /// The innermost loop: one choice of a layer, after all errors of the layers before.
+  /// The innermost loop: adds one choice of a layer to all errors of the layers before.
   static void relax(const double *previous, double *current, uint32_t *chosen, size_t count, double ready,
                     double added, uint32_t choice) {
     for (size_t e = 0; e < count; ++e) {
@@ -98,7 +98,7 @@ private:
   std::vector<uint16_t> picks;
 };
 
-/// Takes, while one fits, the smaller choice that gains most bytes for the error it adds.
+/// Repeatedly takes the smaller choice that saves most bytes for the error it adds, while one fits.
 void spendSlack(const Problem &problem, Assignment &assignment) {
   double slack = problem.errorBound - problem.cost(assignment).error;
   for (;;) {
@@ -124,7 +124,7 @@ void spendSlack(const Problem &problem, Assignment &assignment) {
   }
 }
 
-/// Bytes under a bound of time: the smallest price of a second at which the bound holds.
+/// Finds, for bytes under a time bound, the smallest price of a second at which the bound holds.
 void searchPrice(const Problem &problem, Table &table, Incumbent &best) {
   double low = 0, high = 1;
   for (int doubling = 0; doubling < 60 && !best.fits(); ++doubling, high *= 4)
@@ -150,7 +150,7 @@ Solution solveLGreco(const Problem &problem, const SolverOptions &options) {
   if (Assignment found = table.solve(sum, 0); !found.empty())
     best.offer(found);
   if (problem.hasTimeBound() && problem.objective == Objective::Bytes) {
-    // What is fastest tells whether the bound can hold at all.
+    // The fastest assignment tells whether the bound can hold at all.
     if (Assignment fastest = table.solve(Sum::Finish, 0); !fastest.empty())
       best.offer(fastest);
     if (best.fits())

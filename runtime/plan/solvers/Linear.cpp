@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// CGX 3.5.1: "sort layers by the ratio of gradient magnitude over the layer size. We then
-// assign the lowest bit-width to the first layers in this order, and the highest to the last
-// layers, interpolating linearly in the middle." Which is lowest and highest is not said:
-// here, the pair that is best.
+// CGX 3.5.1: "sort layers by the ratio of gradient magnitude over the layer size. We then assign the lowest
+// bit-width to the first layers in this order, and the highest to the last layers, interpolating linearly in
+// the middle." The paper does not say which widths are lowest and highest; this solver takes the best pair.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===-- plan/solvers/Schedule.cpp - The optimum where the order counts -*- C++ -*-===//
+//===-- plan/solvers/Schedule.cpp - The optimum of time ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,17 +10,16 @@
 //
 //   ready(k) + seconds(k) + ... + seconds(last),
 //
-// k being the last layer that did not wait for another one. Weights m(k) >= 0 on these lines
-// (of sum 1 for the objective time) turn them into a sum over layers, in which layer i
-// weighs w(i) = m(0) + ... + m(i), and the sum is a lower bound whatever the weights are. For
-// the objective time Deadline.cpp finds the best ones, and the optimum of the weighted sum,
-// a knapsack, is mostly the answer: often one line decides. Under a bound of time
-// multiplicative updates find good ones.
+// Here k is the last layer that did not wait for another one. Weights m(k) >= 0 on these lines (of sum 1 for
+// the objective time) turn them into a sum over layers, in which layer i weighs w(i) = m(0) + ... + m(i), and
+// the sum is a lower bound whatever the weights are. For the objective time Deadline.cpp finds the best ones,
+// and the optimum of the weighted sum, a knapsack, is mostly the answer: often one line decides. Under a time
+// bound multiplicative updates find good ones.
 //
-// What is left between bound and best is searched: partial assignments ("labels") are extended
-// layer by layer, in the order of communication. One that ends no earlier and has no less error, and no
-// fewer bytes where bytes count, than another is dropped, as is one whose reduced costs exceed the gap. A
-// collective that waits for the backward pass makes labels of different ends equal.
+// The rest between bound and best is searched: partial assignments ("labels") are extended layer by layer, in
+// the order of communication. A label that ends no earlier and has no less error, and no fewer bytes if bytes
+// count, than another is dropped, as is one whose reduced costs exceed the gap. A collective that waits for
+// the backward pass makes labels of different ends equal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,7 +80,7 @@ public:
   }
 
 private:
-  /// The sum of the least of layers i, i + 1, ... for each i.
+  /// Returns for each i the sum of the minima of layers i, i + 1, ....
   template <typename Of> std::vector<double> suffix(Of of) const {
     std::vector<double> sums(problem.layers.size() + 1, 0);
     for (size_t i = problem.layers.size(); i-- > 0;) {
@@ -93,8 +92,8 @@ private:
     return sums;
   }
 
-  /// When the step ends at the earliest if layers before i had ended at 0, and the sum of
-  /// the least seconds from i on is the other line: see extend().
+  /// Returns the earliest end of the step if layers before i had ended at 0. The sum of the least seconds
+  /// from i on is the other line: see extend().
   std::vector<double> latestEnd() {
     leastSeconds = suffix([](const Choice &c) { return c.seconds; });
     std::vector<double> ends(problem.layers.size() + 1, 0);
@@ -103,7 +102,7 @@ private:
     return ends;
   }
 
-  /// Weighted seconds of a layer, plus its bytes where they are the objective.
+  /// Returns weighted seconds of a layer, plus its bytes if they are the objective.
   Costs weighted(const std::vector<double> &weights) const {
     Costs costs;
     double weight = 0;
@@ -116,7 +115,7 @@ private:
     return costs;
   }
 
-  /// The lines of the assignment: for each layer, when all ended had it not waited.
+  /// Returns the lines of the assignment: for each layer k, when all would end if it had not waited.
   std::vector<double> lines(const Assignment &assignment) const {
     std::vector<double> lines(assignment.size());
     double seconds = 0;
@@ -127,7 +126,7 @@ private:
     return lines;
   }
 
-  /// The objective time: the answer, if the knapsack of the best weights has it.
+  /// Returns the answer for the objective time, if the knapsack of the best weights has it.
   std::optional<Solution> solveWeighted() {
     std::vector<double> weights = weighDeadlines(problem, best.value());
     double constant = 0;
@@ -152,7 +151,7 @@ private:
     return std::nullopt;
   }
 
-  /// A bound of time: prices of a second, from none on.
+  /// Updates the prices of a second for a time bound, starting from none.
   void updateWeights() {
     size_t count = problem.layers.size();
     double scale = 0;
@@ -171,7 +170,7 @@ private:
     }
   }
 
-  /// Moves weight to the lines that end late, and all weight up while the bound is broken.
+  /// Moves weight to the lines that end late, and raises all weights while the bound is violated.
   void update(const std::vector<double> &lines, std::vector<double> &shares, double &scale, double bytes,
               int round) const {
     double latest = *std::max_element(lines.begin(), lines.end()), total = 0;
@@ -225,7 +224,7 @@ private:
       }
     }
     seen += next.size();
-    // A label that ends before the next layer is ready could as well end then.
+    // A label that ends before the next layer is ready might as well end then.
     double ready = layer + 1 < problem.layers.size() ? problem.layers[layer + 1].readySeconds : 0;
     for (TimedLabel &label : next)
       label.end = std::max(label.end, ready);
@@ -245,7 +244,8 @@ private:
     return labels;
   }
 
-  /// By ends, with a staircase of (error, bytes) of the labels that end earlier.
+  /// Labels are taken in the order of ends, against a staircase of (error, bytes) of the labels that end
+  /// earlier.
   static std::vector<TimedLabel> paretoOfThree(std::vector<TimedLabel> labels) {
     std::sort(labels.begin(), labels.end(), [](const TimedLabel &a, const TimedLabel &b) {
       return a.end != b.end ? a.end < b.end : a.error != b.error ? a.error < b.error : a.bytes < b.bytes;
@@ -280,7 +280,7 @@ private:
   bool countsBytes;
   Bound bound;
   std::vector<double> leastSeconds;
-  std::vector<std::vector<TimedLabel>> fronts; ///< by the number of layers assigned
+  std::vector<std::vector<TimedLabel>> fronts; ///< indexed by the number of layers assigned
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===-- plan/solvers/Schedule.h - The optimum where the order counts -*- C++ -*-===//
+//===-- plan/solvers/Schedule.h - The optimum of time -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 
 namespace cgx::plan {
 
-/// The optimum of a problem in which time is the objective or bounded.
+/// Returns the optimum of a problem in which time is the objective or bounded.
 Solution solveSchedule(const Problem &problem, const SolverOptions &options);
 
 } // namespace cgx::plan

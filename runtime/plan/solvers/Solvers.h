@@ -1,4 +1,4 @@
-//===-- plan/solvers/Solvers.h - The solvers, to their registry -*- C++ -*-===//
+//===-- plan/solvers/Solvers.h - Declarations of all solvers ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks that are threads of one process share a segment in heap memory. They have
-// nothing in common but the name of their job, so they must meet in something that
-// the whole process shares: the registry below is the runtime's only global state.
-// A job is in it from its first rank's arrival to its last rank's.
+// Ranks that are threads of one process share a segment in heap memory. They have only the name of their job
+// in common, so the segment must be found in something that the whole process shares: the registry below is
+// the runtime's only global state. It holds a job from its first rank's arrival to its last rank's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +37,7 @@ struct SegmentMemory {
   bool operator==(const SegmentMemory &other) const { return bytes == other.bytes; }
 };
 
-/// Jobs that are not complete yet.
+/// Jobs whose ranks have not all joined yet.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, SegmentMemory> jobs;
@@ -57,7 +56,7 @@ public:
   InprocMembership &operator=(const InprocMembership &) = delete;
 
   Segment segment() const override { return memory.segment; }
-  /// A thread cannot die alone without the process noticing.
+  /// Returns true always: a thread cannot die alone without the process noticing.
   bool isAlive(uint32_t) const override { return true; }
 
 private:
@@ -79,7 +78,7 @@ static Result<SegmentMemory> allocate(const TransportConfig &config) {
   return SegmentMemory{memory, Segment::initialize(memory.get(), config.ranks, ringBytes)};
 }
 
-/// Finds or makes the job's segment and takes the rank's place in it.
+/// Finds or creates the job's segment and takes the rank's place in it.
 static Result<SegmentMemory> join(const TransportConfig &config) {
   std::lock_guard lock(registry().mutex);
   auto found = registry().jobs.find(config.job);
@@ -95,8 +94,7 @@ static Result<SegmentMemory> join(const TransportConfig &config) {
   return memory;
 }
 
-/// Ends a job that did not become complete, and takes it from the registry unless
-/// late ranks should still find it.
+/// Ends an incomplete job, and removes it from the registry unless late ranks should still find it.
 static Status abandon(const SegmentMemory &memory, const TransportConfig &config, const Status &reason) {
   if (reason.getCode() == CGX_MISMATCH)
     lingerForLateRanks(memory.segment);
@@ -117,7 +115,7 @@ Result<std::unique_ptr<Transport>> connectInproc(const TransportConfig &config) 
   if (!memory.ok())
     return memory.status();
   auto membership = std::make_unique<InprocMembership>(*memory, config.rank);
-  Status status = awaitMembers(*membership, config, deadline);
+  Status status = awaitRanks(*membership, config, deadline);
   if (!status.ok())
     status = abandon(*memory, config, status);
   if (!status.ok())

@@ -11,7 +11,7 @@
 #include "transport/inproc/Inproc.h"
 #include "transport/mpi/Mpi.h"
 #include "transport/nccl/Nccl.h"
-#include "transport/routed/InsideHosts.h"
+#include "transport/routed/IntraHost.h"
 #include "transport/shm/Shm.h"
 #include "transport/tcp/Tcp.h"
 

@@ -1,4 +1,4 @@
-//===-- transport/mpi/Mpi.cpp - Load what is linked with an MPI --*- C++ -*-===//
+//===-- transport/mpi/Mpi.cpp - Loads the library linked with an MPI -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,10 +19,10 @@
 
 namespace cgx {
 
-/// Names of the library, the best one first.
+/// Returns the names of the library, the best one first.
 static std::vector<std::string> libraryNames() {
   std::vector<std::string> names = {"libcgx_mpi.so", "libcgx_mpi_mpich.so"};
-  // As the launchers of MPICH and its kin say, and that of Open MPI does not.
+  // Launchers of MPICH and its derivatives set PMI_RANK; that of Open MPI does not.
   if (std::getenv("PMI_RANK") && !std::getenv("OMPI_COMM_WORLD_RANK"))
     std::swap(names[0], names[1]);
   return names;
@@ -44,7 +44,7 @@ static Result<const MpiLibrary *> load() {
 }
 
 Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config) {
-  // It stays, since MPI may be started once in a process.
+  // The library stays loaded, since MPI may be started only once in a process.
   static Result<const MpiLibrary *> library = load();
   return library.ok() ? (*library)->connect(config) : library.status();
 }

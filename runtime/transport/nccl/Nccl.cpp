@@ -1,4 +1,4 @@
-//===-- transport/nccl/Nccl.cpp - Ranks that have GPUs ----------*- C++ -*-===//
+//===-- transport/nccl/Nccl.cpp - Transports with NCCL ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,7 @@
 
 #include "NcclLink.h"
 #include "cgx/kernels/cuda.h"
-#include "transport/routed/InsideHosts.h"
+#include "transport/routed/IntraHost.h"
 #include "transport/routed/LocalRanks.h"
 #include "transport/shm/Shm.h"
 
@@ -21,14 +21,14 @@ namespace cgx {
 
 using Connected = Result<std::unique_ptr<Transport>>;
 
-/// Where neither can be had, no rank joins the job.
+/// Returns an error if CUDA or NCCL is missing; then no rank joins the job.
 static Status checkMachine() {
   if (cuda::Outcome outcome = cuda::availability(); !outcome.ok())
     return Status(CGX_UNSUPPORTED, outcome.error);
   return loadNccl().status();
 }
 
-/// Lets a transport that has come together carry NCCL between some of its ranks.
+/// Gives a connected transport an NCCL link between some of its ranks.
 static Connected withNccl(Connected host, std::vector<uint32_t> members, std::chrono::milliseconds timeout) {
   Result<std::unique_ptr<DeviceLink>> link =
       NcclLink::connect(**loadNccl(), **host, std::move(members), timeout);
@@ -52,7 +52,7 @@ Connected connectNccl(const TransportConfig &config) {
   return withNccl(std::move(host), std::move(everybody), config.timeout);
 }
 
-/// NCCL inside of each host of a transport that tells hosts apart.
+/// Connects a transport that knows its hosts, with NCCL inside each host.
 static Connected withNcclInHosts(Connected (*connectHosts)(const TransportConfig &),
                                  const TransportConfig &config) {
   if (Status status = checkMachine(); !status.ok())

@@ -1,4 +1,4 @@
-//===-- nccl/NcclApi.cpp - Find NCCL on this machine ------------*- C++ -*-===//
+//===-- nccl/NcclApi.cpp - Loads NCCL ---------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@ namespace cgx {
 
 static constexpr const char *kLibrary = "libnccl.so.2";
 
-/// Fills a table, as far as the library has its functions.
+/// Fills the table with the functions that the library has.
 class NcclLoader {
 public:
   explicit NcclLoader(void *library) : library(library) {}

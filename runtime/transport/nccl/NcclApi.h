@@ -1,4 +1,4 @@
-//===-- nccl/NcclApi.h - The functions of NCCL that are used ----*- C++ -*-===//
+//===-- nccl/NcclApi.h - Loads NCCL -----------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// NCCL is looked for when a job asks for it, so that everything else runs without.
+// NCCL is loaded when a job asks for it, so that everything else runs without it.
 #ifndef CGX_RUNTIME_TRANSPORT_NCCL_NCCLAPI_H
 #define CGX_RUNTIME_TRANSPORT_NCCL_NCCLAPI_H
 
@@ -35,7 +35,7 @@ struct NcclApi {
   decltype(&ncclGetLastError) getLastError = nullptr;
 };
 
-/// NCCL of this machine, loaded once; CGX_UNSUPPORTED where there is none.
+/// Returns the NCCL of this machine, loaded once; CGX_UNSUPPORTED if there is none.
 Result<const NcclApi *> loadNccl();
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- nccl/NcclLink.cpp - From GPU to GPU over NCCL -----------*- C++ -*-===//
+//===-- nccl/NcclLink.cpp - A link of GPUs over NCCL ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,7 @@
 
 #include "cgx/kernels/cuda_peers.h"
 #include "transport/MessageBatch.h"
-#include "transport/Waiting.h"
+#include "transport/WaitLoop.h"
 
 #include <algorithm>
 #include <future>
@@ -22,13 +22,14 @@ namespace cgx {
 using Kind = DeviceCollective::Kind;
 using LinkReduction = DeviceCollective::Reduction;
 
-/// Above the ids of collectives; ids of the handshake and of hosts are others.
+/// An id above those of collectives, and different from those of the configuration check and of the host
+/// discovery.
 static constexpr uint32_t kNcclCollective = 0xfffffffc;
-/// NCCL rings no doorbell.
+/// Waits sleep only this long, because NCCL rings no doorbell.
 static constexpr std::chrono::microseconds kNaps{50};
-/// How long after NCCL the host may notice who is gone.
+/// The time after an NCCL error in which the host transport may learn which rank is gone.
 static constexpr std::chrono::milliseconds kNoticing{500};
-/// How long giving up may take.
+/// The longest time that giving up may take.
 static constexpr std::chrono::milliseconds kAborting{1000};
 
 static std::optional<ncclDataType_t> typeOf(cgx_element_type type) {
@@ -54,7 +55,7 @@ static std::optional<ncclDataType_t> typeOf(cgx_element_type type) {
   case CGX_U64:
     return ncclUint64;
   default:
-    return std::nullopt; // NCCL has no integers of 16 bits, and adds truths up as numbers
+    return std::nullopt; // NCCL has no 16-bit integers, and adds booleans as numbers
   }
 }
 
@@ -78,7 +79,7 @@ static bool reduces(Kind kind) { return kind == Kind::AllReduce || kind == Kind:
 
 static bool isFloat(cgx_element_type type) { return type <= CGX_F64; }
 
-/// The first member makes the id of a communicator and tells it to the others.
+/// Creates the id of a communicator on the first member, which sends it to the others.
 static Result<ncclUniqueId> agreeOnId(const NcclApi &api, Transport &host,
                                       const std::vector<uint32_t> &members,
                                       std::chrono::milliseconds timeout) {
@@ -134,15 +135,15 @@ std::vector<ncclComm_t> NcclLink::communicators() const {
 }
 
 NcclLink::~NcclLink() {
-  // NCCL would wait for the last graph that has captured it.
+  // Destroying a communicator would wait for the last graph that has captured it.
   if (!whyGivenUp.ok() || isInGraphs)
     return;
   for (ncclComm_t communicator : communicators())
     (void)api.commDestroy(communicator);
 }
 
-/// NCCL may wait for graphs, for other ranks, and for kernels of one communicator that end with another: all
-/// are told at once, and nobody waits long.
+/// NCCL may wait for graphs, for other ranks, and for kernels of one communicator that end with another. So
+/// all are aborted at once, and no wait is long.
 void NcclLink::giveUp(const Status &why) {
   if (!whyGivenUp.ok())
     return;
@@ -162,7 +163,7 @@ void NcclLink::giveUp(const Status &why) {
 Status NcclLink::settle(ncclResult_t result, ncclComm_t communicator, const char *what) {
   if (result != ncclSuccess && result != ncclInProgress)
     return failed(result, communicator, what);
-  Waiting waiting(host, timeout, kNaps);
+  WaitLoop waiting(host, timeout, kNaps);
   for (;;) {
     ncclResult_t state = ncclSuccess;
     if (ncclResult_t asked = api.commGetAsyncError(communicator, &state); asked != ncclSuccess)
@@ -195,7 +196,7 @@ Status NcclLink::failed(ncclResult_t result, ncclComm_t communicator, const char
                                 "nccl, ", what, ": ", api.getErrorString(result), more && *more ? ": " : "",
                                 more ? more : "");
   giveUp(status);
-  // Which rank is gone the host knows better, if a little later.
+  // The host transport knows better, if a little later, which rank is gone.
   for (Clock::time_point end = Clock::now() + kNoticing; Clock::now() < end && members.size() > 1;) {
     bool moved = false;
     if (Status told = host.progress(moved); !told.ok())
@@ -251,7 +252,7 @@ Result<ncclComm_t> NcclLink::communicatorOf(const Groups &groups) {
       }
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  ncclComm_t &made = split[groups]; // NCCL may write there even after this rank has given up
+  ncclComm_t &made = split[groups]; // NCCL may write to it even after this rank has given up
   if (Status status = settle(api.commSplit(all, color, key, &made, &config), all, "splitting"); !status.ok())
     return status;
   if (made)

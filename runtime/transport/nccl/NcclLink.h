@@ -1,4 +1,4 @@
-//===-- nccl/NcclLink.h - From GPU to GPU over NCCL -------------*- C++ -*-===//
+//===-- nccl/NcclLink.h - A link of GPUs over NCCL --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One communicator of all members for messages, and one for each way to group ranks, split from it, for
-// collectives. Communicators do not block: what NCCL must do before it can put something on a stream, such as
-// connecting, is waited for here, by a clock and with an eye on the peers.
+// The link has one communicator of all members for messages, and one for each grouping of ranks, split from
+// it, for collectives. Communicators do not block: when NCCL must do something, such as connect, before it
+// can put work on a stream, the link waits with a timeout and checks the peers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_NCCL_NCCLLINK_H
@@ -23,8 +23,8 @@ namespace cgx {
 
 class NcclLink final : public DeviceLink {
 public:
-  /// Connects the GPU that is this thread's with those of the other members, ranks of `host`, over which its
-  /// unique id travels. All members call.
+  /// Connects this thread's GPU with those of the other members, ranks of `host`, over which NCCL's unique id
+  /// is sent. All members call.
   static Result<std::unique_ptr<DeviceLink>> connect(const NcclApi &api, Transport &host,
                                                      std::vector<uint32_t> members,
                                                      std::chrono::milliseconds timeout);
@@ -48,23 +48,23 @@ private:
 
   Status start(const ncclUniqueId &id);
   std::vector<ncclComm_t> communicators() const;
-  /// Of this rank's group; null while it is in none.
+  /// Returns the communicator of this rank's group; null if it is in none.
   Result<ncclComm_t> communicatorOf(const Groups &groups);
   ncclResult_t put(const DeviceCollective &collective, ncclComm_t communicator, cudaStream_t stream) const;
-  /// Waits until NCCL has done what `result` says that it began.
+  /// Waits until NCCL has completed the operation that returned `result`.
   Status settle(ncclResult_t result, ncclComm_t communicator, const char *what);
-  /// Ends all that NCCL does here. The first reason is what this link says from then on.
+  /// Aborts all communicators. The link reports the first reason from then on.
   void giveUp(const Status &why);
   Status failed(ncclResult_t result, ncclComm_t communicator, const char *what);
 
   const NcclApi &api;
   Transport &host;
-  std::map<uint32_t, int> members; ///< their ranks in the communicator, by their ranks in the job
+  std::map<uint32_t, int> members; ///< rank in the communicator, by rank in the job
   std::chrono::milliseconds timeout;
   ncclComm_t all = nullptr;
-  std::map<Groups, ncclComm_t> split; ///< null where this rank is in no group
-  Status whyGivenUp;                  ///< OK as long as it works
-  bool isInGraphs = false;            ///< a stream captured what was put on it
+  std::map<Groups, ncclComm_t> split; ///< null if this rank is in no group
+  Status whyGivenUp;                  ///< OK while the link works
+  bool isInGraphs = false;            ///< a stream has captured work of the link in a graph
 };
 
 } // namespace cgx

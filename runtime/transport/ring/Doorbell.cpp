@@ -1,4 +1,4 @@
-//===-- transport/ring/Doorbell.cpp - Sleep until a peer rings ---*- C++ -*-===//
+//===-- transport/ring/Doorbell.cpp - Sleeping until a peer rings -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,15 +19,15 @@ void futexWait(std::atomic<uint32_t> &word, uint32_t expected, std::chrono::micr
   timespec timeout{};
   timeout.tv_sec = limit.count() / 1000000;
   timeout.tv_nsec = (limit.count() % 1000000) * 1000;
-  // Not FUTEX_WAIT_PRIVATE: the word may be in memory of several processes.
+  // FUTEX_WAIT_PRIVATE would not do: the word may lie in memory of several processes.
   syscall(SYS_futex, &word, FUTEX_WAIT, expected, &timeout, nullptr, 0);
 }
 
-void ringDoorbell(Member &member) {
-  if (member.sleeping.load() == 0)
+void ringDoorbell(LivenessRecord &record) {
+  if (record.sleeping.load() == 0)
     return;
-  member.doorbell.fetch_add(1);
-  syscall(SYS_futex, &member.doorbell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  record.doorbell.fetch_add(1);
+  syscall(SYS_futex, &record.doorbell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 } // namespace cgx

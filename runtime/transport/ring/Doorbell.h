@@ -1,4 +1,4 @@
-//===-- transport/ring/Doorbell.h - Sleep until a peer rings -----*- C++ -*-===//
+//===-- transport/ring/Doorbell.h - Sleeping until a peer rings -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A futex in shared memory. The one who changed something rings; whoever waits
-// looks once more between lying down and sleeping, so no change is missed. This
-// rests on the sequentially consistent order of (change, read `sleeping`) on one
-// side and (write `sleeping`, look) on the other.
+// A doorbell is a futex in shared memory. The rank that changed something rings; the rank that waits marks
+// itself as sleeping and looks once more before it sleeps, so that no change is missed. This rests on the
+// sequentially consistent order of (change, read `sleeping`) on one side and (write `sleeping`, look) on the
+// other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_RING_DOORBELL_H
@@ -21,23 +21,23 @@
 
 namespace cgx {
 
-/// Wakes the owner of `member` if it sleeps. Costs one load otherwise.
-void ringDoorbell(Member &member);
+/// Wakes the owner of `record` if it sleeps; costs one load otherwise.
+void ringDoorbell(LivenessRecord &record);
 
-/// Sleeps until rung or `limit` has passed; not at all if `nothingToDo()` is
-/// false once the owner has been marked as sleeping.
+/// Sleeps until rung or for `limit`; does not sleep if `nothingToDo()` is false once the owner has been
+/// marked as sleeping.
 template <typename Predicate>
-void sleepUntilRung(Member &member, std::chrono::microseconds limit, Predicate nothingToDo);
+void sleepUntilRung(LivenessRecord &record, std::chrono::microseconds limit, Predicate nothingToDo);
 
 void futexWait(std::atomic<uint32_t> &word, uint32_t expected, std::chrono::microseconds limit);
 
 template <typename Predicate>
-void sleepUntilRung(Member &member, std::chrono::microseconds limit, Predicate nothingToDo) {
-  uint32_t rung = member.doorbell.load();
-  member.sleeping.store(1);
+void sleepUntilRung(LivenessRecord &record, std::chrono::microseconds limit, Predicate nothingToDo) {
+  uint32_t rung = record.doorbell.load();
+  record.sleeping.store(1);
   if (nothingToDo())
-    futexWait(member.doorbell, rung, limit);
-  member.sleeping.store(0);
+    futexWait(record.doorbell, rung, limit);
+  record.sleeping.store(0);
 }
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- transport/ring/Rendezvous.cpp - Ranks meet in a segment --*- C++ -*-===//
+//===-- transport/ring/Rendezvous.cpp - Joining a job through a segment -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,21 +15,19 @@ namespace cgx {
 
 static constexpr std::chrono::milliseconds kLinger{500};
 
-static MemberState stateOf(Segment segment, uint32_t rank) {
-  return MemberState(segment.member(rank).state.load());
+static RankState stateOf(Segment segment, uint32_t rank) {
+  return RankState(segment.record(rank).state.load());
 }
 
-/// Whether it has come and has not gone.
-static bool isThere(MemberState state) {
-  return state == MemberState::Joining || state == MemberState::Joined;
-}
+/// Returns true if the rank has come and has not left.
+static bool isThere(RankState state) { return state == RankState::Joining || state == RankState::Joined; }
 
-/// Those whose state is one of two.
-static std::string ranksInState(Segment segment, MemberState state, MemberState other,
+/// Returns the names of the ranks whose state is one of two.
+static std::string ranksInState(Segment segment, RankState state, RankState other,
                                 const TransportConfig &config) {
   std::string names;
   for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
-    if (const MemberState its = stateOf(segment, rank); its == state || its == other)
+    if (const RankState its = stateOf(segment, rank); its == state || its == other)
       names += concat(names.empty() ? "" : ", ", config.nameOf(rank));
   return names;
 }
@@ -50,22 +48,22 @@ Status takePlace(Segment segment, const TransportConfig &config, const std::func
   if (segment.ranks() != config.ranks) {
     Status status = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
                                   "' differ in the number of ranks: ", segment.ranks(), " on rank ",
-                                  ranksInState(segment, MemberState::Joined, MemberState::Joining, config),
-                                  ", ", config.ranks, " on rank ", config.nameOf(config.rank));
+                                  ranksInState(segment, RankState::Joined, RankState::Joining, config), ", ",
+                                  config.ranks, " on rank ", config.nameOf(config.rank));
     segment.fail(segment.ranks(), status);
     return status;
   }
-  Member &member = segment.member(config.rank);
-  if (stateOf(segment, config.rank) != MemberState::Absent)
+  LivenessRecord &record = segment.record(config.rank);
+  if (stateOf(segment, config.rank) != RankState::Absent)
     return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.nameOf(config.rank), " has joined job '",
                          config.job, "' already");
-  member.state.store(uint32_t(MemberState::Joining));
+  record.state.store(uint32_t(RankState::Joining));
   if (header.joined.load() + 1 == segment.ranks())
     whenLast();
   testDelay("ring: before a rank counts as joined");
   header.joined.fetch_add(1);
   testDelay("ring: before a rank has joined");
-  member.state.store(uint32_t(MemberState::Joined));
+  record.state.store(uint32_t(RankState::Joined));
   return Status();
 }
 
@@ -74,12 +72,12 @@ Status askJoinedBefore(const TransportConfig &config) {
     return Status();
   bool moved = false;
   const Status gone = config.joinedBefore->checkPeers();
-  // What a rank said before it left explains more than that it left.
+  // A message that a rank sent before it left explains more than its absence does.
   Status told = config.joinedBefore->progress(moved);
   return told.ok() ? gone : told;
 }
 
-Status awaitMembers(const Membership &membership, const TransportConfig &config, Clock::time_point deadline) {
+Status awaitRanks(const Membership &membership, const TransportConfig &config, Clock::time_point deadline) {
   Segment segment = membership.segment();
   SegmentHeader &header = segment.header();
   for (uint32_t joined; (joined = header.joined.load()) < segment.ranks();) {
@@ -101,11 +99,11 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
     if (Clock::now() >= deadline)
       return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
                            config.timeout.count(), " ms: rank ",
-                           ranksInState(segment, MemberState::Absent, MemberState::Joining, config),
+                           ranksInState(segment, RankState::Absent, RankState::Joining, config),
                            " did not join: if it was started, its own output says why it is not here");
     futexWait(header.joined, joined, std::chrono::milliseconds(1));
   }
-  return Status(); // what goes wrong from here on, the transport notices
+  return Status(); // the transport notices all later errors
 }
 
 Status abandonJob(Segment segment, uint32_t rank, const Status &reason) {
@@ -125,11 +123,11 @@ void lingerForLateRanks(Segment segment) {
 
 void leaveSegment(Segment segment, uint32_t rank) {
   testDelay("ring: before leaving");
-  segment.member(rank).state.store(uint32_t(MemberState::Left));
+  segment.record(rank).state.store(uint32_t(RankState::Left));
   testDelay("ring: before others hear of it");
   for (uint32_t peer = 0; peer < segment.ranks(); ++peer)
     if (peer != rank)
-      ringDoorbell(segment.member(peer));
+      ringDoorbell(segment.record(peer));
 }
 
 } // namespace cgx

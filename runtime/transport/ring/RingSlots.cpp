@@ -1,4 +1,4 @@
-//===-- transport/ring/RingSlots.cpp - Eager messages in shared slots --*- C++ -*-===//
+//===-- transport/ring/RingSlots.cpp - Eager messages in shared slots -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -35,7 +35,7 @@ bool RingSlots::isFree(uint32_t lane, std::vector<Reader> &readers) {
 
 std::byte *RingSlots::reserve(uint32_t lane) {
   Outbox &outbox = outboxes[lane];
-  // The first free one, not the next: it is still in the cache.
+  // The first free slot is taken, not the next one: it is still in the cache.
   for (uint32_t slot = 0; slot < outbox.readers.size() && !outbox.reserved; ++slot)
     if (isFree(lane, outbox.readers[slot]))
       outbox.reserved = slot;
@@ -47,33 +47,33 @@ void RingSlots::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<co
   assert(outbox.reserved && bytes <= kSlotBytes && !receivers.empty());
   for (uint32_t receiver : receivers) {
     Route &to = route(receiver, lane);
-    EagerNote &note = to.out->notes[to.sent % kLaneMessages];
-    note.tag = tag;
-    note.slot = *outbox.reserved;
-    note.bytes = uint32_t(bytes);
-    note.number.store(++to.sent); // sequentially consistent, as doorbells need it
+    EagerDescriptor &descriptor = to.out->descriptors[to.sent % kLaneMessages];
+    descriptor.tag = tag;
+    descriptor.slot = *outbox.reserved;
+    descriptor.bytes = uint32_t(bytes);
+    descriptor.number.store(++to.sent); // sequentially consistent, as doorbells require
     outbox.readers[*outbox.reserved].push_back({receiver, to.sent});
-    ringDoorbell(segment.member(receiver));
+    ringDoorbell(segment.record(receiver));
     sent += bytes;
   }
   outbox.reserved.reset();
-  segment.member(self).heartbeat.fetch_add(1, std::memory_order_relaxed);
+  segment.record(self).progressCount.fetch_add(1, std::memory_order_relaxed);
 }
 
 const EagerMessage *RingSlots::front(uint32_t peer, uint32_t lane) {
   Route &from = route(peer, lane);
   if (from.inFront)
     return &from.eager;
-  const EagerNote &note = from.in->notes[from.taken % kLaneMessages];
-  if (note.number.load(std::memory_order_acquire) != from.taken + 1)
+  const EagerDescriptor &descriptor = from.in->descriptors[from.taken % kLaneMessages];
+  if (descriptor.number.load(std::memory_order_acquire) != from.taken + 1)
     return nullptr;
-  // Read once: the peer may scribble over it meanwhile.
-  uint32_t slot = note.slot, bytes = note.bytes;
+  // The fields are read once, because the peer may overwrite them meanwhile.
+  uint32_t slot = descriptor.slot, bytes = descriptor.bytes;
   if (slot >= slotsPerLane(ranks) || bytes > kSlotBytes) {
     damaged = Status::error(CGX_INTERNAL, "the lane from rank ", peer, " is damaged");
     return nullptr;
   }
-  from.eager = {note.tag, {segment.slot(peer, lane, slot), bytes}};
+  from.eager = {descriptor.tag, {segment.slot(peer, lane, slot), bytes}};
   from.inFront = true;
   return &from.eager;
 }
@@ -83,12 +83,12 @@ void RingSlots::release(uint32_t peer, uint32_t lane) {
   assert(from.inFront);
   from.inFront = false;
   from.in->released.store(++from.taken);
-  ringDoorbell(segment.member(peer));
-  segment.member(self).heartbeat.fetch_add(1, std::memory_order_relaxed);
+  ringDoorbell(segment.record(peer));
+  segment.record(self).progressCount.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool RingSlots::hasLeft(uint32_t peer) const {
-  return segment.member(peer).state.load() == uint32_t(MemberState::Left);
+  return segment.record(peer).state.load() == uint32_t(RankState::Left);
 }
 
 uint64_t RingSlots::activity() const {
@@ -96,7 +96,7 @@ uint64_t RingSlots::activity() const {
   for (const Route &route : routes)
     if (route.in)
       sum += route.out->released.load() +
-             (route.in->notes[route.taken % kLaneMessages].number.load() > route.taken) + route.taken;
+             (route.in->descriptors[route.taken % kLaneMessages].number.load() > route.taken) + route.taken;
   return sum;
 }
 

@@ -18,24 +18,24 @@ namespace cgx {
 
 static constexpr uint32_t kMessageMagic = 0x4d584743; // "CGXM"
 
-/// No tensor is as long: a header that says so was damaged.
+/// No tensor is as long: a header with a larger size is damaged.
 static constexpr uint64_t kMostMessageBytes = uint64_t(1) << 40;
 
-/// Bytes copied before the other side is told: large enough to amortize the
-/// telling, small enough that both sides copy at the same time, and in cache.
+/// The bytes that are copied before the other side is notified: enough to amortize the notification, few
+/// enough that both sides copy at the same time, and in cache.
 static constexpr size_t kBurstBytes = 32 * 1024;
 
 RingTransport::RingTransport(std::unique_ptr<Membership> membership, const TransportConfig &config)
     : membership(std::move(membership)), names(config.names), segment(this->membership->segment()),
       self(config.rank), peers(segment.ranks()) {
-  if (config.hasPulse)
-    pulse.emplace(
-        [&counter = segment.member(self).pulse] { counter.fetch_add(1, std::memory_order_relaxed); });
+  if (config.hasHeartbeat)
+    heartbeat.emplace(
+        [&counter = segment.record(self).heartbeat] { counter.fetch_add(1, std::memory_order_relaxed); });
   if (slotsPerLane(ranks()) != 0)
-    lent.emplace(segment, self);
+    eager.emplace(segment, self);
   uint64_t capacity = segment.ringBytes();
   for (uint32_t peer = 0; peer < ranks(); ++peer) {
-    peers[peer].seen = peers[peer].felt = Clock::now();
+    peers[peer].seen = peers[peer].heartbeatAt = Clock::now();
     if (peer == self)
       continue;
     peers[peer].writer = {segment.ringControl(self, peer), segment.ringData(self, peer), capacity};
@@ -56,7 +56,7 @@ void RingTransport::post(Incoming &message) {
   if (!failed.ok())
     return;
   Peer &peer = peers[message.peer];
-  // The last one may still be on its way; then it is delivered when it is complete.
+  // The last message may still be arriving; it is delivered when it is complete.
   auto complete = peer.unexpected.end() - (peer.receiving.inMessage && !peer.target ? 1 : 0);
   auto early = std::find_if(peer.unexpected.begin(), complete,
                             [&](const Unexpected &candidate) { return candidate.tag == message.tag; });
@@ -70,7 +70,7 @@ void RingTransport::post(Incoming &message) {
     peer.unexpected.erase(early);
 }
 
-/// Copies an unexpected message to the one who has asked for it since.
+/// Copies an unexpected message to the receive that has asked for it since.
 Status RingTransport::deliver(const Unexpected &early, Incoming &message) const {
   if (Status status = matchesLength(message, early.bytes.size()); !status.ok())
     return status;
@@ -99,20 +99,20 @@ Status RingTransport::progress(bool &moved) {
       return failed;
     }
     if (peerMoved)
-      ringDoorbell(segment.member(rank));
+      ringDoorbell(segment.record(rank));
     moved |= peerMoved;
   }
-  if (lent) {
-    if (!lent->damage().ok()) {
-      fail(lent->damage());
+  if (eager) {
+    if (!eager->damage().ok()) {
+      fail(eager->damage());
       return failed;
     }
-    uint64_t activity = lent->activity();
-    moved |= activity != lentActivity;
-    lentActivity = activity;
+    uint64_t activity = eager->activity();
+    moved |= activity != eagerActivity;
+    eagerActivity = activity;
   }
   if (moved)
-    segment.member(self).heartbeat.fetch_add(1, std::memory_order_relaxed);
+    segment.record(self).progressCount.fetch_add(1, std::memory_order_relaxed);
   return Status();
 }
 
@@ -123,9 +123,9 @@ bool RingTransport::push(Peer &peer) {
     Outgoing &message = *peer.sends.front();
     Cursor &cursor = peer.sending;
     if (!cursor.inMessage) {
-      // A header goes in whole or not at all, so that `offset` needs to count pieces only.
+      // A header is written whole or not at all, so that `offset` counts pieces only.
       MessageHeader header{kMessageMagic, 0, message.tag, messageBytes(message)};
-      if (!peer.writer.hasRoom(sizeof(header)))
+      if (!peer.writer.hasSpace(sizeof(header)))
         break;
       peer.writer.write(std::as_bytes(std::span(&header, 1)));
       cursor = {.inMessage = true, .piece = 0, .offset = 0, .left = header.bytes};
@@ -154,14 +154,14 @@ bool RingTransport::push(Peer &peer) {
   return peer.writer.publish();
 }
 
-/// Memory for more of a message of `whole` bytes that nobody has asked for yet: as much again as has come.
-/// Its header alone, which may be damaged, does not decide how much memory it takes.
-static void makeRoom(std::vector<std::byte> &bytes, uint64_t whole) {
+/// Extends the memory for an unexpected message of `whole` bytes, to twice what has arrived. The header
+/// alone, which may be damaged, does not decide how much memory is taken.
+static void growBuffer(std::vector<std::byte> &bytes, uint64_t whole) {
   bytes.resize(std::min<uint64_t>(whole, std::max<uint64_t>(kBurstBytes, 2 * bytes.size())));
 }
 
-/// Reads at most one burst, and only while somebody wants something of this peer:
-/// what nobody wants yet stays in the ring and holds its sender back.
+/// Reads at most one burst, and only while a receive of this peer is posted: other messages stay in the ring
+/// and hold their sender back.
 Status RingTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
   size_t budget = kBurstBytes;
   while (!peer.receives.empty() && budget != 0) {
@@ -174,7 +174,7 @@ Status RingTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
     }
     while (cursor.left != 0 && budget != 0) {
       if (!peer.target && cursor.offset == peer.unexpected.back().bytes.size())
-        makeRoom(peer.unexpected.back().bytes, cursor.offset + cursor.left);
+        growBuffer(peer.unexpected.back().bytes, cursor.offset + cursor.left);
       std::span<std::byte> piece =
           (peer.target ? peer.target->pieces[cursor.piece] : std::span(peer.unexpected.back().bytes))
               .subspan(cursor.offset);
@@ -207,11 +207,11 @@ Status RingTransport::matchesLength(const Incoming &message, uint64_t bytes) con
                        nameOf(message.peer), " (", describe(message.tag), "), got ", bytes);
 }
 
-/// Reads the header at the front of the ring and finds out who wants the message.
+/// Reads the header at the front of the ring and finds the receive that wants the message.
 Status RingTransport::beginReceive(Peer &peer, uint32_t rank) {
   const size_t read = peer.reader.read(std::as_writable_bytes(std::span(&peer.header, 1)));
   const MessageHeader &header = peer.header;
-  if (read != sizeof header) // the position went back since
+  if (read != sizeof header) // the position has moved back since
     return Status::error(CGX_INTERNAL, "the ring from rank ", nameOf(rank), " is damaged");
   if (header.magic != kMessageMagic)
     return Status::error(CGX_INTERNAL, "expected a message header from rank ", nameOf(rank),
@@ -242,7 +242,7 @@ Status RingTransport::endReceive(Peer &peer) {
     std::erase(peer.receives, peer.target);
     return Status();
   }
-  // Somebody may have asked for it while it was on its way.
+  // A receive may have been posted while the message was arriving.
   auto wanted = std::find_if(peer.receives.begin(), peer.receives.end(),
                              [&](const Incoming *message) { return message->tag == peer.header.tag; });
   if (wanted == peer.receives.end())
@@ -255,14 +255,14 @@ Status RingTransport::endReceive(Peer &peer) {
 }
 
 void RingTransport::idle(std::chrono::microseconds limit) {
-  Member &own = segment.member(self);
-  own.heartbeat.fetch_add(1, std::memory_order_relaxed);
+  LivenessRecord &own = segment.record(self);
+  own.progressCount.fetch_add(1, std::memory_order_relaxed);
   sleepUntilRung(own, limit, [&] {
-    if (segment.header().failed.load() != 0 || (lent && lent->activity() != lentActivity))
+    if (segment.header().failed.load() != 0 || (eager && eager->activity() != eagerActivity))
       return false;
     return std::none_of(peers.begin(), peers.end(), [](Peer &peer) {
       return (!peer.receives.empty() && peer.reader.available() != 0) ||
-             (!peer.sends.empty() && peer.writer.hasRoom(1));
+             (!peer.sends.empty() && peer.writer.hasSpace(1));
     });
   });
 }
@@ -272,47 +272,47 @@ Status RingTransport::checkPeers() {
     if (rank == self)
       continue;
     Peer &peer = peers[rank];
-    Member &member = segment.member(rank);
-    bool left = member.state.load() == uint32_t(MemberState::Left);
-    if (!left && !membership->isAlive(rank) && member.state.load() != uint32_t(MemberState::Left))
+    LivenessRecord &record = segment.record(rank);
+    bool left = record.state.load() == uint32_t(RankState::Left);
+    if (!left && !membership->isAlive(rank) && record.state.load() != uint32_t(RankState::Left))
       return Status::error(CGX_PEER_DIED, "rank ", nameOf(rank), " died");
     // A rank may leave after it has sent all that others still read.
     bool drained = !peer.receives.empty() && peer.reader.available() == 0;
-    bool stuck = !peer.sends.empty() && !peer.writer.hasRoom(1);
+    bool stuck = !peer.sends.empty() && !peer.writer.hasSpace(1);
     if (left && (drained || stuck))
       return Status::error(CGX_PEER_DIED, "rank ", nameOf(rank), " left the job");
   }
   return Status();
 }
 
-std::vector<Clock::duration> RingTransport::silence() {
-  std::vector<Clock::duration> silence(ranks());
+std::vector<Clock::duration> RingTransport::sinceProgress() {
+  std::vector<Clock::duration> times(ranks());
   Clock::time_point now = Clock::now();
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     Peer &peer = peers[rank];
-    uint32_t heartbeat = segment.member(rank).heartbeat.load(std::memory_order_relaxed);
-    if (heartbeat != peer.heartbeat || rank == self) {
-      peer.heartbeat = heartbeat;
+    uint32_t progressCount = segment.record(rank).progressCount.load(std::memory_order_relaxed);
+    if (progressCount != peer.progressCount || rank == self) {
+      peer.progressCount = progressCount;
       peer.seen = now;
     }
-    silence[rank] = now - peer.seen;
+    times[rank] = now - peer.seen;
   }
-  return silence;
+  return times;
 }
 
-std::vector<Clock::duration> RingTransport::absence() {
-  std::vector<Clock::duration> absence = silence();
+std::vector<Clock::duration> RingTransport::sinceHeartbeat() {
+  std::vector<Clock::duration> sinceHeartbeat = sinceProgress();
   Clock::time_point now = Clock::now();
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     Peer &peer = peers[rank];
-    uint32_t counted = segment.member(rank).pulse.load(std::memory_order_relaxed);
-    if (counted != peer.pulse) {
-      peer.pulse = counted;
-      peer.felt = now;
+    uint32_t counted = segment.record(rank).heartbeat.load(std::memory_order_relaxed);
+    if (counted != peer.heartbeat) {
+      peer.heartbeat = counted;
+      peer.heartbeatAt = now;
     }
-    absence[rank] = std::min(absence[rank], now - peer.felt);
+    sinceHeartbeat[rank] = std::min(sinceHeartbeat[rank], now - peer.heartbeatAt);
   }
-  return absence;
+  return sinceHeartbeat;
 }
 
 void RingTransport::fail(const Status &reason) {
@@ -326,7 +326,7 @@ void RingTransport::fail(const Status &reason) {
     peer.receives.clear();
     peer.unexpected.clear();
     if (rank != self)
-      ringDoorbell(segment.member(rank));
+      ringDoorbell(segment.record(rank));
   }
 }
 

@@ -17,10 +17,12 @@ namespace cgx {
 static constexpr uint64_t kHeaderBytes = 64;
 static constexpr uint64_t kSlotAlignment = 4096;
 
-static uint64_t membersEnd(uint32_t ranks) { return kHeaderBytes + ranks * sizeof(Member); }
-static uint64_t notesEnd(uint32_t ranks) { return membersEnd(ranks) + (ranks + 1) * sizeof(FailureNote); }
+static uint64_t recordsEnd(uint32_t ranks) { return kHeaderBytes + ranks * sizeof(LivenessRecord); }
+static uint64_t failuresEnd(uint32_t ranks) {
+  return recordsEnd(ranks) + (ranks + 1) * sizeof(FailureRecord);
+}
 
-/// Which of the ordered pairs of ranks this is.
+/// Returns the index of an ordered pair of ranks.
 static uint64_t pairIndex(uint32_t from, uint32_t to, uint32_t ranks) {
   return uint64_t(from) * (ranks - 1) + (to < from ? to : to - 1);
 }
@@ -47,8 +49,8 @@ uint64_t Segment::ringBytesFor(uint64_t wish) {
 uint64_t Segment::totalBytes(uint32_t ranks, uint64_t ringBytes) {
   uint64_t rings = uint64_t(ranks) * (ranks - 1), bytes = 0;
   if (__builtin_mul_overflow(rings, ringBytes + sizeof(RingControl), &bytes) ||
-      __builtin_add_overflow(bytes, notesEnd(ranks) + lanesBytes(ranks) + kSlotAlignment + slotsBytes(ranks),
-                             &bytes))
+      __builtin_add_overflow(
+          bytes, failuresEnd(ranks) + lanesBytes(ranks) + kSlotAlignment + slotsBytes(ranks), &bytes))
     return 0;
   return bytes;
 }
@@ -75,7 +77,7 @@ Result<Segment> Segment::attach(std::byte *base, uint64_t bytes, const std::stri
                          CGX_ABI_VERSION, ", layout ", kSegmentLayout, " on rank ", rank, ", ",
                          header.abiVersion, ", ", header.layout, " on the others");
   }
-  // Read once, and checked against each other and against what was mapped.
+  // The fields are read once, and checked against each other and against the mapped size.
   const uint32_t ranks = header.ranks;
   const uint64_t ringBytes = header.ringBytes;
   const bool isSound = ranks != 0 && ranks <= kSegmentMaxRanks && ringBytes != 0 &&
@@ -88,22 +90,22 @@ Result<Segment> Segment::attach(std::byte *base, uint64_t bytes, const std::stri
   return Segment(base, ranks, ringBytes);
 }
 
-Member &Segment::member(uint32_t rank) const {
-  return *reinterpret_cast<Member *>(base + kHeaderBytes + rank * sizeof(Member));
+LivenessRecord &Segment::record(uint32_t rank) const {
+  return *reinterpret_cast<LivenessRecord *>(base + kHeaderBytes + rank * sizeof(LivenessRecord));
 }
 
-FailureNote &Segment::note(uint32_t index) const {
-  return *reinterpret_cast<FailureNote *>(base + membersEnd(ranks()) + index * sizeof(FailureNote));
+FailureRecord &Segment::failureRecord(uint32_t index) const {
+  return *reinterpret_cast<FailureRecord *>(base + recordsEnd(ranks()) + index * sizeof(FailureRecord));
 }
 
 std::byte *Segment::ring(uint32_t from, uint32_t to) const {
   uint64_t index = pairIndex(from, to, ranks());
-  return base + notesEnd(ranks()) + index * (sizeof(RingControl) + ringBytes());
+  return base + failuresEnd(ranks()) + index * (sizeof(RingControl) + ringBytes());
 }
 
 uint64_t Segment::lanesBegin() const {
   uint64_t rings = uint64_t(ranks()) * (ranks() - 1);
-  return notesEnd(ranks()) + rings * (sizeof(RingControl) + ringBytes());
+  return failuresEnd(ranks()) + rings * (sizeof(RingControl) + ringBytes());
 }
 
 uint64_t Segment::slotsBegin() const { return roundUp(lanesBegin() + lanesBytes(ranks()), kSlotAlignment); }
@@ -129,7 +131,7 @@ std::byte *Segment::ringData(uint32_t from, uint32_t to) const {
 void Segment::fail(uint32_t index, const Status &reason) const {
   if (header().failed.load() != 0)
     return;
-  FailureNote &own = note(index);
+  FailureRecord &own = failureRecord(index);
   own.code = reason.getCode();
   size_t length = std::min(reason.message().size(), sizeof(own.text) - 1);
   std::memcpy(own.text, reason.message().data(), length);
@@ -143,9 +145,9 @@ Status Segment::failure(std::span<const uint32_t> names) const {
   if (failed == 0)
     return Status();
   uint32_t index = std::min(failed - 1, ranks());
-  const FailureNote &told = note(index);
+  const FailureRecord &told = failureRecord(index);
   std::string text(told.text, strnlen(told.text, sizeof(told.text)));
-  if (text.empty()) // whatever set `failed` did not write a note
+  if (text.empty()) // whoever set `failed` did not write a record
     text = "its reason is not in the shared memory, which is damaged";
   auto code = told.code > CGX_OK && told.code <= CGX_INTERNAL ? cgx_status(told.code) : CGX_INTERNAL;
   if (index == ranks())

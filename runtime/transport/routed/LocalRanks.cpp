@@ -19,13 +19,13 @@
 
 namespace cgx {
 
-/// Above the ids of collectives, and not the handshake's.
+/// An id above those of collectives, and different from that of the configuration check.
 static constexpr uint32_t kHostsCollective = 0xfffffffd;
 
 uint64_t hostKey() {
   std::array<char, 256> name{};
   (void)gethostname(name.data(), name.size() - 1);
-  std::string boot; // machines that are clones of each other share all the rest
+  std::string boot; // cloned machines have everything else in common
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   struct stat network{}, memory{};
   (void)stat("/proc/self/ns/net", &network);
@@ -37,7 +37,7 @@ uint64_t hostKey() {
 
 namespace {
 
-/// What a rank tells the others.
+/// The message of each rank to the others.
 struct Hello {
   uint64_t host;
   uint64_t nonce; ///< differs between jobs

@@ -68,7 +68,8 @@ Status RoutedTransport::progress(bool &moved) {
 }
 
 void RoutedTransport::idle(std::chrono::microseconds limit) {
-  // Each shows that this rank lives. Only one can sleep: the one that has no doorbell, and so wakes soon.
+  // Both calls show that this rank waits. Only one may sleep: the one without a doorbell, which therefore
+  // wakes soon.
   inner->idle(std::chrono::microseconds(0));
   outer->idle(limit);
 }
@@ -79,18 +80,18 @@ Status RoutedTransport::checkPeers() {
   return outer->checkPeers();
 }
 
-std::vector<Clock::duration> RoutedTransport::silence() {
-  std::vector<Clock::duration> silence = outer->silence(), inside = inner->silence();
+std::vector<Clock::duration> RoutedTransport::sinceProgress() {
+  std::vector<Clock::duration> times = outer->sinceProgress(), innerTimes = inner->sinceProgress();
   for (size_t i = 0; i < members.size(); ++i)
-    silence[members[i]] = std::min(silence[members[i]], inside[i]);
-  return silence;
+    times[members[i]] = std::min(times[members[i]], innerTimes[i]);
+  return times;
 }
 
-std::vector<Clock::duration> RoutedTransport::absence() {
-  std::vector<Clock::duration> absence = outer->absence(), inside = inner->absence();
+std::vector<Clock::duration> RoutedTransport::sinceHeartbeat() {
+  std::vector<Clock::duration> times = outer->sinceHeartbeat(), innerTimes = inner->sinceHeartbeat();
   for (size_t i = 0; i < members.size(); ++i)
-    absence[members[i]] = std::min(absence[members[i]], inside[i]);
-  return absence;
+    times[members[i]] = std::min(times[members[i]], innerTimes[i]);
+  return times;
 }
 
 void RoutedTransport::fail(const Status &reason) {

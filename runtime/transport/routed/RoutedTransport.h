@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Messages to some ranks go over one transport, those to all others over another that has all
-// ranks. Each message has a double for the inner one, whose ranks have other numbers.
+// Messages to some ranks go over an inner transport, and those to all others over an outer transport that has
+// all ranks. Each message has a copy for the inner one, whose ranks have other numbers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_ROUTED_ROUTEDTRANSPORT_H
@@ -22,7 +22,7 @@ namespace cgx {
 
 class RoutedTransport final : public Transport {
 public:
-  /// `members` are the ranks that `inner` has, in its order, this one among them.
+  /// `members` are the ranks that `inner` has, in its order, including this one.
   RoutedTransport(std::unique_ptr<Transport> outer, std::unique_ptr<Transport> inner,
                   std::vector<uint32_t> members);
 
@@ -33,8 +33,8 @@ public:
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
-  std::vector<Clock::duration> silence() override;
-  std::vector<Clock::duration> absence() override;
+  std::vector<Clock::duration> sinceProgress() override;
+  std::vector<Clock::duration> sinceHeartbeat() override;
   void fail(const Status &reason) override;
   const Status &failure() const override;
   uint64_t bytesSent() const override { return outer->bytesSent() + inner->bytesSent() - sentBefore; }
@@ -50,13 +50,13 @@ private:
   };
   template <typename Message>
   void postInside(Message &message, uint32_t peer, std::list<Double<Message>> &doubles);
-  /// What one of the two says; the other fails with it.
+  /// Fails the other transport when one of the two has failed.
   Status shared(const Status &status);
 
   std::unique_ptr<Transport> outer, inner;
-  uint64_t sentBefore; ///< by the outer one, to find who is a member
+  uint64_t sentBefore; ///< bytes that the outer one sent to find the members
   std::vector<uint32_t> members;
-  std::vector<std::optional<uint32_t>> innerRanks; ///< by rank
+  std::vector<std::optional<uint32_t>> innerRanks; ///< indexed by rank
   std::list<Double<Outgoing>> outgoing;
   std::list<Double<Incoming>> incoming;
 };

@@ -32,7 +32,7 @@ static Status systemError(cgx_status code, const std::string &what, int error) {
                        code == CGX_UNSUPPORTED ? "; --transport tcp and inproc need no /dev/shm" : "");
 }
 
-/// Some errors of the system mean that something ran out, and some that this machine has no such memory for
+/// Some system errors mean that a resource is exhausted, others that this machine offers no shared memory to
 /// its users: /dev/shm is read-only, or closed to them.
 static cgx_status codeOf(int error) {
   bool exhausted = error == ENOSPC || error == ENOMEM || error == EMFILE || error == ENFILE || error == EFBIG;
@@ -40,18 +40,19 @@ static cgx_status codeOf(int error) {
   return exhausted ? CGX_RESOURCE_EXHAUSTED : refused ? CGX_UNSUPPORTED : CGX_INTERNAL;
 }
 
-/// A segment is its user's alone, whatever mask the user has for files that are read later.
+/// A segment is accessible to its user alone, whatever the umask is.
 constexpr mode_t kMode = 0600;
-/// The longest time between the creation of a segment and its mode.
+/// The longest time between the creation of a segment and the setting of its mode.
 constexpr std::chrono::seconds kMaking{2};
 
-/// Whether it is this user's alone: who else may write to it takes part in the job, and who owns it may
-/// change it at any time.
+/// Returns true if the object is accessible to this user alone: anybody who may write to it takes part in the
+/// job, and its owner may change it at any time.
 static bool isOwn(const struct stat &info) {
   return S_ISREG(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & 077) == 0;
 }
 
-/// What is said of what has the name and is not ours to use. Names in /dev/shm are for all to take.
+/// Returns the error for an object that has the name but is not ours to use. Anybody may take names in
+/// /dev/shm.
 static Status notOwn(const struct stat &info, const std::string &name) {
   std::ostringstream mode;
   mode << std::oct << (info.st_mode & 07777);
@@ -73,11 +74,11 @@ static Status checkOwner(int descriptor, const std::string &name) {
   return isOwn(info) ? Status() : notOwn(info, name);
 }
 
-/// A new one of that name, or -1 as of a system call.
+/// Creates an object of that name; returns -1 as the system call does.
 static int create(const std::string &name) {
   const int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
   testDelay("shm: before the mode");
-  if (descriptor < 0 || fchmod(descriptor, kMode) == 0) // the mask may have taken all of the mode
+  if (descriptor < 0 || fchmod(descriptor, kMode) == 0) // the umask may have removed bits of the mode
     return descriptor;
   const int error = errno;
   shm_unlink(name.c_str());
@@ -89,7 +90,8 @@ static int create(const std::string &name) {
 Result<SegmentFile> SegmentFile::open(const std::string &name) {
   const Clock::time_point end = Clock::now() + kMaking;
   for (;;) {
-    // Where it is there it is opened, and where it is not it is made: never taken from who was faster.
+    // An existing object is opened and a missing one is created; an object that a faster rank created is
+    // never replaced.
     int descriptor = shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
     if (descriptor < 0 && errno == ENOENT) {
       testDelay("shm: before the object is made");
@@ -97,12 +99,12 @@ Result<SegmentFile> SegmentFile::open(const std::string &name) {
       if (descriptor < 0 && errno == EEXIST)
         continue;
     }
-    // A link, or what may not be opened, unless it is the folder that does not let us in.
+    // The object is a link, or may not be opened, unless the folder itself is closed to this user.
     if (const int error = errno; descriptor < 0) {
       struct stat info{};
       if ((error != ELOOP && error != EACCES) || lstat(("/dev/shm" + name).c_str(), &info) != 0)
         return systemError(codeOf(error), concat("cannot open /dev/shm", name), error);
-      // Another rank is making it, and has not come to its mode.
+      // Another rank is creating the object, and has not set its mode yet.
       if (error == EACCES && isOwn(info) && Clock::now() < end) {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
         continue;
@@ -133,7 +135,7 @@ public:
       if (file.descriptor == descriptor)
         file = {descriptor, base, bytes};
   }
-  /// Closes it, unless that was done when this process was forked.
+  /// Closes the descriptor, unless that was done when this process was forked.
   void closeOne(int descriptor) {
     std::lock_guard lock(mutex);
     if (std::erase_if(files, [&](const File &file) { return file.descriptor == descriptor; }) != 0)
@@ -144,8 +146,8 @@ public:
   void closeInChild() {
     for (const File &file : files) {
       close(file.descriptor);
-      // A mapping keeps the file open as well. Memory of the child's own takes its place, for what is left of
-      // the context there.
+      // A mapping keeps the file open as well, so private memory of the child replaces it, for what is left
+      // of the context there.
       if (file.base)
         mmap(file.base, file.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     }
@@ -163,7 +165,7 @@ private:
   std::vector<File> files;
 };
 
-/// Never destroyed: contexts may outlive the objects of this library.
+/// The object is never destroyed, since contexts may outlive the objects of this library.
 OpenFiles &openFiles() {
   static OpenFiles *one = [] {
     auto *made = new OpenFiles;
@@ -188,10 +190,10 @@ SegmentFile::~SegmentFile() {
   if (descriptor >= 0)
     openFiles().closeOne(descriptor);
   if (base)
-    munmap(base, mapped); // gives up the locks
+    munmap(base, mapped); // releases the locks
 }
 
-/// Where the set-up lock begins, behind those of all ranks that there may be.
+/// The first byte of the set-up lock, after those of all possible ranks.
 constexpr int64_t kSetupLock = kSegmentMaxRanks;
 
 bool SegmentFile::tryLock(int64_t byte, int64_t count, short type) const {
@@ -203,7 +205,7 @@ bool SegmentFile::tryLock(int64_t byte, int64_t count, short type) const {
   return fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
 }
 
-/// A lock that another opening has of these bytes; of type F_UNLCK if none has.
+/// Returns a lock that another open file holds on these bytes; one of type F_UNLCK if none does.
 static struct flock findLock(int descriptor, int64_t byte, int64_t count) {
   struct flock lock{};
   lock.l_type = F_WRLCK;
@@ -222,7 +224,7 @@ std::string SegmentFile::setupHolder() const {
 
 Status SegmentFile::lockSetup(uint32_t rank, Clock::time_point deadline) {
   testDelay("shm: before the set-up lock");
-  // Tried again and again, because waiting in the kernel has no timeout.
+  // The loop retries because waiting in the kernel has no timeout.
   while (!tryLock(kSetupLock, 1 + int64_t(rank), F_WRLCK)) {
     if (errno != EAGAIN && errno != EACCES && errno != EINTR)
       return systemError(codeOf(errno), concat("cannot lock /dev/shm", name), errno);

@@ -6,18 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The system calls behind a shm segment. Two kinds of locks, both on the open
-// file (OFD locks), which the kernel releases when the last descriptor of that
-// opening closes, however its process ends, and which do not care about process
-// ids, their reuse, or namespaces:
+// The system calls of a shm segment. There are two kinds of locks, both on the open file (OFD locks). The
+// kernel releases them when the last descriptor of that open file closes, however its process ends, and they
+// do not depend on process ids, their reuse, or namespaces:
 //
 //   byte r       held by rank r as long as it lives
 //   bytes from kSegmentMaxRanks on
 //                set-up lock: whoever holds it may create, join or unlink. Rank r takes r + 1 of them, so
 //                all exclude each other, and who waits can see for whom
 //
-// A process that forks without exec passes its locks on to the child; while the
-// child lives its parent's death shows only as silence.
+// A process that forks without exec passes its locks on to the child. While the child lives, its parent's
+// death shows only as missing heartbeats.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_SHM_SEGMENTFILE_H
@@ -36,18 +35,18 @@ public:
   SegmentFile &operator=(SegmentFile &&) = delete;
   ~SegmentFile();
 
-  /// `rank` is what messages call the rank. Past the deadline the error names who has the lock, and the
-  /// object has lost its name: nobody else would take that away once a rank that was stopped in its set-up is
-  /// gone.
+  /// Takes the set-up lock. `rank` is the number by which error messages call the rank. After the deadline
+  /// the error names the holder of the lock, and the object has lost its name: nobody else would remove it
+  /// once a rank that was stopped in its set-up is gone.
   Status lockSetup(uint32_t rank, Clock::time_point deadline);
   void unlockSetup();
 
-  /// Takes the rank's lock; false if another opening has it.
+  /// Takes the rank's lock; returns false if another open file has it.
   bool lockRank(uint32_t rank);
   bool isRankLocked(uint32_t rank) const;
   bool isAnyRankLocked(uint32_t ranks) const;
 
-  /// Whether the name still leads to this object.
+  /// Returns true if the name still leads to this object.
   bool isLinked() const;
   void unlink();
 

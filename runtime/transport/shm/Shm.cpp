@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The ranks meet in a shared memory object named after the user and the job. The
-// name exists only until all ranks have joined (or one has given up), so that
-// nothing is left behind by whatever happens later. If all ranks are killed before
-// that, the object stays; the next job of that name sees that nobody holds a lock
-// on it, and replaces it.
+// The ranks find each other through a shared memory object named after the user and the job. The name exists
+// only until all ranks have joined (or one has given up), so that nothing is left over whatever happens
+// later. If all ranks are killed before that, the object stays; the next job of that name sees that nobody
+// holds a lock on it, and replaces it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +34,7 @@ class ShmMembership final : public Membership {
 public:
   ShmMembership(SegmentFile file, Segment shared, uint32_t rank)
       : file(std::move(file)), shared(shared), rank(rank) {}
-  ~ShmMembership() override { leaveSegment(shared, rank); } // then the file closes and with it the lock
+  ~ShmMembership() override { leaveSegment(shared, rank); } // closing the file releases the lock afterwards
   ShmMembership(const ShmMembership &) = delete;
   ShmMembership &operator=(const ShmMembership &) = delete;
 
@@ -49,10 +48,10 @@ private:
   uint32_t rank;
 };
 
-/// How an attempt to join ended, when it was not an error.
+/// The result of an attempt to join that was not an error.
 struct Attempt {
   std::unique_ptr<ShmMembership> membership; ///< null: try again
-  std::string why = {};                      ///< where that is known
+  std::string why = {};                      ///< the reason, if known
 };
 
 } // namespace
@@ -67,7 +66,7 @@ static Result<std::string> objectName(const std::string &job) {
   return concat("/cgx-", getuid(), "-", job);
 }
 
-/// Makes a segment of an object that is new.
+/// Creates a segment in a new object.
 static Result<std::optional<Segment>> createSegment(SegmentFile &file, const TransportConfig &config) {
   uint64_t ringBytes = Segment::ringBytesFor(config.ringBytes);
   uint64_t bytes = Segment::totalBytes(config.ranks, ringBytes);
@@ -83,12 +82,12 @@ static Result<std::optional<Segment>> createSegment(SegmentFile &file, const Tra
   return std::optional(Segment::initialize(*base, config.ranks, ringBytes));
 }
 
-/// Maps the segment of a job that has ranks. Nothing if the object is of no use and was
-/// therefore unlinked.
+/// Maps the segment of a job that has ranks. Returns nothing if the object was of no use and therefore
+/// unlinked.
 static Result<std::optional<Segment>> openSegment(SegmentFile &file, const TransportConfig &config) {
   uint64_t bytes = file.size();
   if (!file.isAnyRankLocked(kSegmentMaxRanks) || bytes < sizeof(SegmentHeader)) {
-    file.unlink(); // left by a job all of whose ranks were killed
+    file.unlink(); // a job left it all of whose ranks were killed
     return std::optional<Segment>();
   }
   Result<std::byte *> base = file.map(bytes);
@@ -100,16 +99,16 @@ static Result<std::optional<Segment>> openSegment(SegmentFile &file, const Trans
   return std::optional(*segment);
 }
 
-/// Ranks that have joined and do not live any more: with one of them this job cannot become complete.
+/// Returns the ranks that have joined and have died since: with one of them this job cannot become complete.
 static std::string deadOf(const SegmentFile &file, Segment segment, const TransportConfig &config) {
   std::string names;
   for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
-    if (MemberState(segment.member(rank).state.load()) != MemberState::Absent && !file.isRankLocked(rank))
+    if (RankState(segment.record(rank).state.load()) != RankState::Absent && !file.isRankLocked(rank))
       names += concat(names.empty() ? "" : ", ", config.nameOf(rank));
   return names;
 }
 
-/// One attempt to join, under the set-up lock.
+/// Attempts once to join, under the set-up lock.
 static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &config,
                                Clock::time_point deadline) {
   Result<SegmentFile> file = SegmentFile::open(name);
@@ -118,7 +117,7 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
   if (Status status = file->lockSetup(config.nameOf(config.rank), deadline); !status.ok())
     return status;
   if (!file->isLinked())
-    return Attempt(); // unlinked while this rank waited for the lock
+    return Attempt(); // it was unlinked while this rank waited for the lock
   testDelay("shm: with the set-up lock");
   Result<std::optional<Segment>> found =
       file->size() == 0 ? createSegment(*file, config) : openSegment(*file, config);
@@ -129,7 +128,7 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
   const Segment segment = **found;
   if (const std::string dead = deadOf(*file, segment, config);
       !dead.empty() && segment.failure().getCode() != CGX_MISMATCH) {
-    file->unlink(); // an earlier start of this job is going down
+    file->unlink(); // an earlier start of this job is ending
     return Attempt{nullptr, concat("rank ", dead, " had joined before this rank, and died")};
   }
   if (config.rank < config.ranks && config.ranks == segment.ranks() && !file->lockRank(config.rank))
@@ -141,8 +140,7 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
   return Attempt{std::make_unique<ShmMembership>(std::move(*file), segment, config.rank)};
 }
 
-/// Ends a job that did not become complete, and its name with it, unless late ranks
-/// should still find it.
+/// Ends an incomplete job, and removes its name unless late ranks should still find it.
 static Status abandon(ShmMembership &membership, const TransportConfig &config, const Status &reason) {
   Segment segment = membership.segment();
   if (reason.getCode() == CGX_MISMATCH)
@@ -187,7 +185,7 @@ Result<std::unique_ptr<Transport>> connectShm(const TransportConfig &config) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   testDelay("shm: after joining");
-  Status status = awaitMembers(*membership, config, deadline);
+  Status status = awaitRanks(*membership, config, deadline);
   if (!status.ok())
     status = abandon(*membership, config, status);
   if (!status.ok())

@@ -8,7 +8,7 @@
 
 #include "Channel.h"
 
-#include "AwaitedNote.h"
+#include "ControlReply.h"
 
 #include "cgx/formats/SystemError.h"
 
@@ -26,7 +26,7 @@
 
 namespace cgx::tcp {
 
-/// One call takes so many pieces at most.
+/// The most pieces that one call takes.
 static constexpr size_t kMostPieces = 16;
 
 namespace {
@@ -45,7 +45,8 @@ public:
   }
   void lockForFork() { mutex.lock(); }
   void unlockAfterFork() { mutex.unlock(); }
-  /// The numbers stay taken, for what is left of the channels there.
+  /// The descriptors stay open on /dev/null, so that nothing else gets their numbers while channels remain
+  /// there.
   void giveUpInChild() {
     const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int descriptor : descriptors)
@@ -62,7 +63,7 @@ private:
   std::set<int> descriptors;
 };
 
-/// Never destroyed: contexts may outlive the objects of this library.
+/// The object is never destroyed, since contexts may outlive the objects of this library.
 Sockets &sockets() {
   static Sockets *one = [] {
     auto *made = new Sockets;
@@ -108,7 +109,7 @@ Result<std::unique_ptr<Channel>> Channel::over(asio::ip::tcp::socket socket, con
 }
 
 Channel::~Channel() {
-  SSL_free(ssl); // first: it uses the socket
+  SSL_free(ssl); // before the socket, which it uses
   sockets().remove(wire.native_handle());
 }
 
@@ -184,7 +185,7 @@ Channel::Moved Channel::write(std::span<const std::span<const std::byte>> pieces
   return {.bytes = bytes, .isClosed = false};
 }
 
-/// Moves all bytes by `moveSome`, and waits where nothing moves until it may be tried again.
+/// Moves all bytes with `moveSome`. While nothing moves, it waits until another attempt can succeed.
 template <typename Byte, typename MoveSome, typename IsWriting>
 Status Channel::moveAll(std::span<Byte> bytes, Clock::time_point deadline, MoveSome moveSome,
                         IsWriting isWriting) {
@@ -213,11 +214,11 @@ Status Channel::writeAll(std::span<const std::byte> bytes, Clock::time_point dea
       bytes, deadline, [this](std::span<const std::byte> left) { return write(left); }, [] { return true; });
 }
 
-Result<Note> Channel::hear(Clock::time_point deadline) {
-  AwaitedNote awaited;
+Result<ControlMessage> Channel::hear(Clock::time_point deadline) {
+  ControlReply awaited;
   if (Status status = awaited.await(*this, deadline); !status.ok())
     return status;
-  return awaited.note();
+  return awaited.message();
 }
 
 } // namespace cgx::tcp

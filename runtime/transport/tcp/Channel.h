@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A socket of Asio, in TLS or not, whose calls never wait. Who has to wait asks poll(2) about the descriptors
-// of all channels at once.
+// A socket of Asio, with or without TLS, whose calls never wait. Code that must wait calls poll(2) for the
+// descriptors of all channels at once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_CHANNEL_H
 #define CGX_RUNTIME_TRANSPORT_TCP_CHANNEL_H
 
 #include "Tls.h"
-#include "transport/tcp/Note.h"
+#include "transport/tcp/ControlMessage.h"
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
@@ -35,7 +35,7 @@ public:
   Channel(const Channel &) = delete;
   Channel &operator=(const Channel &) = delete;
 
-  /// Bytes that were moved. None, and not closed: none can be moved now.
+  /// The number of bytes that were moved. If it is 0 and the channel is not closed, none can be moved now.
   struct Moved {
     uint64_t bytes = 0;
     bool isClosed = false;
@@ -45,19 +45,21 @@ public:
   Moved write(std::span<const std::span<const std::byte>> pieces);
   Moved write(std::span<const std::byte> bytes) { return write(std::span(&bytes, 1)); }
 
-  /// The same until all is done, or the deadline. For what ranks say while they come together.
+  /// Moves all bytes, waiting until the deadline at most. Only the rendezvous uses these calls.
   Status readAll(std::span<std::byte> bytes, Clock::time_point deadline);
   Status writeAll(std::span<const std::byte> bytes, Clock::time_point deadline);
-  Status tell(const Note &note, Clock::time_point deadline) { return writeAll(encode(note), deadline); }
-  /// An error where it says that the peer has failed.
-  Result<Note> hear(Clock::time_point deadline);
+  Status tell(const ControlMessage &message, Clock::time_point deadline) {
+    return writeAll(encode(message), deadline);
+  }
+  /// Waits for a control message. Returns an error if it says that the peer has failed.
+  Result<ControlMessage> hear(Clock::time_point deadline);
 
   int descriptor() const;
   bool isClosed() const { return closed; }
-  /// Why, where that is known.
+  /// Returns the reason of the closing, if known.
   const std::string &whyClosed() const { return reason; }
   bool hasTls() const { return ssl; }
-  /// TLS has to write before anything can be read.
+  /// Returns true if TLS must write before it can read.
   bool wantsToWrite() const { return writing; }
   const asio::ip::tcp::socket &socket() const { return wire; }
 
@@ -74,17 +76,18 @@ private:
   std::string reason;
 };
 
-/// What is said, without a name, of a peer of which nothing came in time.
+/// The message for a peer from which nothing arrived in time, without its name.
 inline constexpr char kNoAnswer[] = "did not answer in time";
 
-/// Waits until one of the descriptors can be read, or those of `writing` written, or the time has come.
+/// Waits until one of the descriptors can be read, or those with `isForWriting` written, or until the
+/// deadline.
 struct Watch {
   int descriptor;
   bool isForWriting;
 };
 void waitForAny(std::span<const Watch> watches, Clock::time_point deadline);
 
-/// "127.0.0.1:29500".
+/// Returns the endpoint as text, such as "127.0.0.1:29500".
 std::string describe(const asio::ip::tcp::endpoint &endpoint);
 
 } // namespace cgx::tcp

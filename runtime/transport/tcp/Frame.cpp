@@ -1,4 +1,4 @@
-//===-- transport/tcp/Frame.cpp - What travels over a stream --*- C++ -*-===//
+//===-- transport/tcp/Frame.cpp - Frames of a stream ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,7 @@
 
 namespace cgx::tcp {
 
-/// Shorter messages are not worth a second stream, and parts are of whole units of this.
+/// Parts are multiples of this; shorter messages are not worth a second stream.
 static constexpr uint64_t kUnit = 256 * 1024;
 
 Part partOf(uint64_t total, uint32_t streams, uint32_t stream) {

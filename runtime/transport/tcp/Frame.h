@@ -1,4 +1,4 @@
-//===-- transport/tcp/Frame.h - What travels over a stream ----*- C++ -*-===//
+//===-- transport/tcp/Frame.h - Frames of a stream --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A stream is a connection for data: frames, one behind the other, each a header and its bytes. A message
-// that is long is cut into a part for each stream; an eager message is one frame, on the stream of its lane.
+// A stream is a connection for data: a sequence of frames, each a header and its bytes. A long message is
+// divided into one part per stream; an eager message is one frame, on the stream of its lane.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_FRAME_H
@@ -28,21 +28,21 @@ struct FrameHeader {
   uint32_t magic = kMagic;
   FrameKind kind = FrameKind::Message;
   Tag tag;
-  uint64_t sequence = 0; ///< of messages between the two ranks
-  uint64_t total = 0;    ///< bytes of the message or eager message
-  uint64_t offset = 0;   ///< of this part in it
-  uint64_t bytes = 0;    ///< of this part
+  uint64_t sequence = 0; ///< number of the message between the two ranks
+  uint64_t total = 0;    ///< bytes of the whole message
+  uint64_t offset = 0;   ///< offset of this part in it
+  uint64_t bytes = 0;    ///< bytes of this part
 };
 static_assert(sizeof(FrameHeader) == 56);
 
-/// The part of a message that a stream carries: short messages are the first one's alone.
+/// The part of a message that one stream carries. A short message is carried by the first stream alone.
 struct Part {
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 Part partOf(uint64_t total, uint32_t streams, uint32_t stream);
 
-/// `bytes` of the concatenation of the pieces, from `offset` on.
+/// Returns `bytes` bytes, from `offset` on, of the concatenation of the pieces.
 template <typename Byte>
 std::vector<std::span<Byte>> slice(std::span<const std::span<Byte>> pieces, uint64_t offset, uint64_t bytes) {
   std::vector<std::span<Byte>> found;
@@ -74,39 +74,40 @@ template <typename Byte> void advance(std::vector<std::span<Byte>> &pieces, uint
 /// Sends frames in the order in which they were put.
 class FrameWriter {
 public:
-  /// `parts` counts down when the frame has been handed to the system; pieces stay until then.
+  /// Queues a frame. `parts` is decremented when the frame has been handed to the system; the pieces must
+  /// stay until then.
   void put(const FrameHeader &header, std::vector<std::span<const std::byte>> pieces, uint32_t *parts);
   bool isEmpty() const { return frames.empty(); }
   void clear() { frames.clear(); }
 
-  /// Writes what can be written, about `budget` bytes at most; how many there were.
+  /// Writes about `budget` bytes at most, without waiting. Returns the number of bytes written.
   uint64_t push(Channel &channel, uint64_t budget);
 
 private:
   struct Frame {
     FrameHeader header;
-    std::vector<std::span<const std::byte>> left; ///< the header first
+    std::vector<std::span<const std::byte>> left; ///< the header comes first
     uint32_t *parts;
   };
-  std::deque<Frame> frames; ///< the headers stay where they are
+  std::deque<Frame> frames; ///< a deque, so that headers do not move
 };
 
-/// Receives them. Whoever takes a frame says where its bytes go.
+/// Receives frames. The caller tells where the bytes of each frame go.
 class FrameReader {
 public:
-  /// Reads on at the header; true when there is one whose bytes have no place yet.
+  /// Continues reading the header; returns true when it is complete and its bytes have no place yet.
   bool readHeader(Channel &channel, uint64_t &moved);
   const FrameHeader &header() const { return current; }
   void place(std::vector<std::span<std::byte>> pieces);
 
   bool hasPlace() const { return placed; }
-  /// Reads bytes into their place, about `budget` at most; true when the frame is whole, and then the next
-  /// begins.
+  /// Reads bytes into their place, about `budget` at most. Returns true when the frame is complete; then the
+  /// next one begins.
   bool readBytes(Channel &channel, uint64_t budget, uint64_t &moved);
 
 private:
   FrameHeader current;
-  uint64_t headerBytes = 0; ///< that have come
+  uint64_t headerBytes = 0; ///< bytes of it that have arrived
   bool placed = false;
   std::vector<std::span<std::byte>> left;
 };

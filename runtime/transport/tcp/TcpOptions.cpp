@@ -1,4 +1,4 @@
-//===-- transport/tcp/TcpOptions.cpp - How a rank was asked to connect -*- C++ -*-===//
+//===-- transport/tcp/TcpOptions.cpp - The options of TCP -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@
 
 namespace cgx::tcp {
 
-/// Shorter ones can be guessed from a proof that a stranger has seen.
+/// A shorter secret could be guessed from a proof that a stranger has seen.
 static constexpr size_t kShortestSecret = 16, kLongestSecret = 4096;
 
 static std::string orElse(const std::string &given, const char *variable) {
@@ -34,7 +34,7 @@ static std::optional<uint32_t> numberOf(const std::string &text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// "HOST:PORT" or "[ADDRESS]:PORT".
+/// Splits "HOST:PORT" or "[ADDRESS]:PORT".
 static Status splitHostPort(const std::string &text, TcpOptions &options) {
   const size_t colon = text.rfind(':');
   if (colon != std::string::npos) {
@@ -43,7 +43,7 @@ static Status splitHostPort(const std::string &text, TcpOptions &options) {
     if (options.host.size() > 2 && options.host.front() == '[' && options.host.back() == ']')
       options.host = options.host.substr(1, options.host.size() - 2);
     else if (options.host.find(':') != std::string::npos)
-      options.host.clear(); // an address of IPv6 without brackets
+      options.host.clear(); // it is an IPv6 address without brackets
   }
   const std::optional<uint32_t> port = numberOf(options.port);
   if (options.host.empty() || !port || *port == 0 || *port > 65535)

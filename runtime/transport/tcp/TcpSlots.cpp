@@ -1,4 +1,4 @@
-//===-- transport/tcp/TcpSlots.cpp - Short messages in buffers -*- C++ -*-===//
+//===-- transport/tcp/TcpSlots.cpp - Eager messages over TCP ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@ TcpSlots::TcpSlots(uint32_t ranks, std::vector<FrameWriter *> writers)
 
 std::byte *TcpSlots::reserve(uint32_t lane) {
   Outbox &outbox = outboxes[lane];
-  // The first free one, not the next: it is still in the cache.
+  // The first free slot is taken, not the next one: it is still in the cache.
   for (uint32_t slot = 0; slot < kSlots && outbox.reserved == kSlots; ++slot)
     if (outbox.slots[slot].left == 0)
       outbox.reserved = slot;
@@ -25,7 +25,7 @@ std::byte *TcpSlots::reserve(uint32_t lane) {
     return nullptr;
   std::unique_ptr<Buffer> &buffer = outbox.slots[outbox.reserved].buffer;
   if (!buffer)
-    buffer.reset(new Buffer); // not zeroed
+    buffer.reset(new Buffer); // not zeroed, which would take time
   return buffer->bytes;
 }
 
@@ -54,7 +54,7 @@ bool TcpSlots::isAllTaken() const {
   return true;
 }
 
-std::span<std::byte> TcpSlots::room(uint32_t peer, uint32_t lane, uint64_t bytes) {
+std::span<std::byte> TcpSlots::space(uint32_t peer, uint32_t lane, uint64_t bytes) {
   Inbox &box = inbox(peer, lane);
   if (box.count == kBuffers)
     return {};

@@ -1,4 +1,4 @@
-//===-- transport/tcp/TcpTransport.cpp - Messages over connections -*- C++ -*-===//
+//===-- transport/tcp/TcpTransport.cpp - Messages over TCP ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,15 +17,15 @@
 
 namespace cgx::tcp {
 
-/// Bytes of a stream that are moved before the next one's turn.
+/// The bytes of a stream that are moved before it is the next one's turn.
 static constexpr uint64_t kBurstBytes = 1 << 20;
-/// No tensor is as long: a header that says so was damaged.
+/// No tensor is as long: a header with a larger size is damaged.
 static constexpr uint64_t kMostMessageBytes = uint64_t(1) << 40;
-/// Between two looks for notes, each of which costs a call for every peer.
+/// The time between two checks for control messages, each of which costs a call for every peer.
 static constexpr std::chrono::microseconds kLookPeriod{200};
-/// What explains that a connection has ended comes over another one, so much later at most.
+/// The time in which the explanation of a closed connection arrives, which comes over another connection.
 static constexpr std::chrono::milliseconds kExplanation{500};
-/// How long a rank that gives up, or leaves, takes to tell.
+/// The longest time that a rank which gives up, or leaves, takes to tell the others.
 static constexpr std::chrono::milliseconds kFarewell{1000};
 
 TcpTransport::TcpTransport(const TransportConfig &config, uint32_t streams, Joined joined)
@@ -37,7 +37,7 @@ TcpTransport::TcpTransport(const TransportConfig &config, uint32_t streams, Join
     Peer &peer = peers[rank];
     for (std::unique_ptr<Channel> &channel : joined.peers[rank]) {
       if (!peer.control)
-        peer.control = std::make_unique<NoteLine>(std::move(channel));
+        peer.control = std::make_unique<ControlChannel>(std::move(channel));
       else
         peer.streams.emplace_back().channel = std::move(channel);
     }
@@ -45,24 +45,24 @@ TcpTransport::TcpTransport(const TransportConfig &config, uint32_t streams, Join
       lanes.push_back(rank == self ? nullptr : &peer.streams[lane].writer);
   }
   if (ranks() <= TcpSlots::kMostRanks)
-    lent.emplace(ranks(), std::move(lanes));
-  if (config.hasPulse)
-    pulse.emplace([this] {
+    eager.emplace(ranks(), std::move(lanes));
+  if (config.hasHeartbeat)
+    heartbeat.emplace([this] {
       for (Peer &peer : peers)
         if (peer.control)
-          peer.control->showLife(NoteKind::Running);
+          peer.control->sendLiveness(ControlKind::Heartbeat);
     });
 }
 
 TcpTransport::~TcpTransport() {
   testDelay("tcp: before leaving");
-  pulse.reset(); // nothing is said after the farewell
+  heartbeat.reset(); // no heartbeat may follow the last message
   const Clock::time_point deadline = Clock::now() + kFarewell;
   for (Peer &peer : peers) {
     if (!peer.control)
       continue;
     for (bool moved = true; failed.ok() && moved && Clock::now() < deadline;) {
-      moved = false; // eager messages are sent without anybody's waiting for it
+      moved = false; // nobody has waited until the eager messages were sent
       push(peer, moved);
       const auto unsent =
           std::ranges::find_if(peer.streams, [](const Stream &stream) { return !stream.writer.isEmpty(); });
@@ -73,17 +73,18 @@ TcpTransport::~TcpTransport() {
       moved = true;
     }
     if (failed.ok())
-      peer.control->tell({.kind = NoteKind::Leaving});
+      peer.control->tell({.kind = ControlKind::Leaving});
     while (!peer.control->isToldAll() && !peer.control->isClosed() && Clock::now() < deadline) {
       const Watch watch{peer.control->descriptor(), true};
       waitForAny({&watch, 1}, deadline);
       peer.control->advance();
     }
-    // What was not read when a connection is closed would take back what was sent.
+    // Unread data must be read before closing: otherwise the close resets the connection, and data that was
+    // sent is lost.
     bool moved = true;
     while (failed.ok() && moved) {
       moved = false;
-      (void)readNotes(peer, /*rank=*/0, moved);
+      (void)readControlMessages(peer, /*rank=*/0, moved);
     }
   }
 }
@@ -138,7 +139,7 @@ Status TcpTransport::progress(bool &moved) {
   if (!failed.ok())
     return failed;
   const Clock::time_point now = Clock::now();
-  showLife(now);
+  sendLiveness(now);
   const bool looks = now - lastLook >= kLookPeriod;
   if (looks)
     lastLook = now;
@@ -146,7 +147,7 @@ Status TcpTransport::progress(bool &moved) {
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     if (rank == self)
       continue;
-    Status status = looks ? readNotes(peers[rank], rank, moved) : Status();
+    Status status = looks ? readControlMessages(peers[rank], rank, moved) : Status();
     push(peers[rank], moved);
     if (status.ok())
       status = pull(peers[rank], rank, delivered);
@@ -159,7 +160,8 @@ Status TcpTransport::progress(bool &moved) {
   if (told.ok())
     return Status();
   fail(told);
-  // What a rank sent before it gave up comes over another connection, and may be all that was waited for.
+  // The messages that a rank sent before it gave up arrive over other connections, and may be all that this
+  // one waited for.
   return delivered ? Status() : failed;
 }
 
@@ -192,7 +194,7 @@ Status TcpTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
       }
       if (!stream.reader.readBytes(*stream.channel, kBurstBytes - bytes, bytes))
         break;
-      bytes += 1; // what has none, ends too
+      bytes += 1; // so that frames without bytes end the turn as well
       if (Status status = endFrame(peer, rank, index); !status.ok())
         return status;
     }
@@ -204,22 +206,22 @@ Status TcpTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
   return Status();
 }
 
-/// Finds a place for the bytes of the next frame. False where nobody wants it yet.
+/// Finds a place for the bytes of the next frame. Returns false if no receive wants it yet.
 Result<bool> TcpTransport::placeFrame(Peer &peer, uint32_t rank, uint32_t stream) {
   const FrameHeader &header = peer.streams[stream].reader.header();
   if (header.magic != FrameHeader::kMagic)
     return Status::error(CGX_INTERNAL, "expected a message from rank ", rank, ", got other bytes");
   if (header.kind == FrameKind::Message && stream < streams)
     return placePart(peer, rank, stream);
-  const bool isSound = header.kind == FrameKind::EagerMessage && lent && stream < EagerSlots::kLanes &&
+  const bool isSound = header.kind == FrameKind::EagerMessage && eager && stream < EagerSlots::kLanes &&
                        header.bytes == header.total && header.offset == 0;
-  if (!isSound || header.bytes == 0 || header.bytes > lent->capacity())
+  if (!isSound || header.bytes == 0 || header.bytes > eager->capacity())
     return Status::error(CGX_INTERNAL, "rank ", rank, " sent an eager message of ", header.bytes,
-                         " bytes, expected 1 to ", lent ? lent->capacity() : 0);
-  const std::span<std::byte> room = lent->room(rank, stream, header.bytes);
-  if (room.empty())
+                         " bytes, expected 1 to ", eager ? eager->capacity() : 0);
+  const std::span<std::byte> space = eager->space(rank, stream, header.bytes);
+  if (space.empty())
     return false;
-  peer.streams[stream].reader.place({room});
+  peer.streams[stream].reader.place({space});
   return true;
 }
 
@@ -234,7 +236,7 @@ Result<bool> TcpTransport::placePart(Peer &peer, uint32_t rank, uint32_t stream)
   auto known = std::ranges::find_if(
       peer.arriving, [&](const Arriving &arriving) { return arriving.sequence == header.sequence; });
   Arriving *arriving = known == peer.arriving.end() ? nullptr : &*known;
-  if (stream == 0) { // which says what comes next
+  if (stream == 0) { // the first stream decides which message is next
     if (arriving)
       return Status::error(CGX_INTERNAL, "rank ", rank, " sent message ", header.sequence, " twice");
     if (peer.receives.empty())
@@ -255,7 +257,7 @@ Result<bool> TcpTransport::placePart(Peer &peer, uint32_t rank, uint32_t stream)
   return true;
 }
 
-/// Finds out who wants a message that begins.
+/// Finds the receive that wants a message that begins.
 Result<TcpTransport::Arriving *> TcpTransport::beginMessage(Peer &peer, uint32_t rank,
                                                             const FrameHeader &header) {
   Arriving arriving{header.sequence, header.tag, header.total, header.total, nullptr, nullptr};
@@ -283,7 +285,7 @@ Result<TcpTransport::Arriving *> TcpTransport::beginMessage(Peer &peer, uint32_t
 Status TcpTransport::endFrame(Peer &peer, uint32_t rank, uint32_t stream) {
   const FrameHeader &header = peer.streams[stream].reader.header();
   if (header.kind == FrameKind::EagerMessage) {
-    lent->arrived(rank, stream, header.tag, header.bytes);
+    eager->arrived(rank, stream, header.tag, header.bytes);
     return Status();
   }
   auto arriving = std::ranges::find_if(
@@ -293,7 +295,7 @@ Status TcpTransport::endFrame(Peer &peer, uint32_t rank, uint32_t stream) {
   arriving->left -= header.bytes;
   if (arriving->left != 0)
     return Status();
-  if (!arriving->target) { // somebody may have asked for it while it was on its way
+  if (!arriving->target) { // a receive may have been posted while it was arriving
     auto wanted = std::ranges::find_if(peer.receives,
                                        [&](const Incoming *message) { return message->tag == header.tag; });
     if (wanted == peer.receives.end())
@@ -306,7 +308,7 @@ Status TcpTransport::endFrame(Peer &peer, uint32_t rank, uint32_t stream) {
   return deliver(peer, arriving);
 }
 
-/// A message is whole, and somebody wants it.
+/// Delivers a complete message to the receive that wants it.
 Status TcpTransport::deliver(Peer &peer, std::list<Arriving>::iterator arrived) {
   if (arrived->aside) {
     const std::byte *from = arrived->aside.get();
@@ -328,38 +330,38 @@ Status TcpTransport::matchesLength(const Incoming &message, uint64_t bytes) cons
 }
 
 //===----------------------------------------------------------------------===//
-// Notes
+// Control messages
 //===----------------------------------------------------------------------===//
 
-Status TcpTransport::readNotes(Peer &peer, uint32_t rank, bool &moved) {
+Status TcpTransport::readControlMessages(Peer &peer, uint32_t rank, bool &moved) {
   peer.control->advance();
-  while (const std::optional<Note> note = peer.control->take()) {
+  while (const std::optional<ControlMessage> message = peer.control->take()) {
     moved = true;
-    if (note->kind == NoteKind::Leaving)
+    if (message->kind == ControlKind::Leaving)
       peer.left = true;
-    if (note->kind == NoteKind::Failed && told.ok())
-      told = Status::error(note->code, "rank ", rank, " gave up: ", note->text);
-    if (note->kind == NoteKind::Heard && told.ok())
-      told = Status(note->code, note->text);
+    if (message->kind == ControlKind::Failed && told.ok())
+      told = Status::error(message->code, "rank ", rank, " gave up: ", message->text);
+    if (message->kind == ControlKind::PeerFailed && told.ok())
+      told = Status(message->code, message->text);
   }
   if (const Status damage = peer.control->damage(); !damage.ok())
     return Status::error(CGX_INTERNAL, "rank ", rank, ": ", damage.message());
   return Status();
 }
 
-void TcpTransport::showLife(Clock::time_point now) {
+void TcpTransport::sendLiveness(Clock::time_point now) {
   if (now - lastAlive < alivePeriod)
     return;
   lastAlive = now;
   for (Peer &peer : peers)
     if (peer.control && !peer.left)
-      peer.control->showLife(NoteKind::Alive);
+      peer.control->sendLiveness(ControlKind::Waiting);
 }
 
 void TcpTransport::idle(std::chrono::microseconds limit) {
   if (!failed.ok())
     return;
-  showLife(Clock::now());
+  sendLiveness(Clock::now());
   std::vector<pollfd> polls;
   for (const Peer &peer : peers) {
     if (!peer.control)
@@ -378,18 +380,18 @@ void TcpTransport::idle(std::chrono::microseconds limit) {
   lastLook = {};
 }
 
-/// Whether nothing more can come from the peer.
+/// Returns true if nothing more can arrive from the peer.
 bool TcpTransport::isEnded(const Peer &peer) const {
   return std::ranges::all_of(peer.streams, [](const Stream &stream) { return stream.channel->isClosed(); });
 }
 
 Status TcpTransport::checkPeers() {
-  // All of them first: what explains more than that a rank is gone may come from another.
+  // All peers are read first: another may explain more than that a rank is gone.
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     bool moved = false;
     if (rank == self)
       continue;
-    if (Status status = readNotes(peers[rank], rank, moved); !status.ok())
+    if (Status status = readControlMessages(peers[rank], rank, moved); !status.ok())
       return status;
   }
   if (!told.ok())
@@ -401,8 +403,8 @@ Status TcpTransport::checkPeers() {
     if (peer.control->isClosed() && !peer.left)
       return Status::error(CGX_PEER_DIED, "rank ", rank, " died");
     const bool isEnd = peer.left && isEnded(peer);
-    if (isEnd && lent)
-      lent->noteEnd(rank);
+    if (isEnd && eager)
+      eager->noteEnd(rank);
     const bool waits = !peer.receives.empty() || !peer.departing.empty() ||
                        std::ranges::any_of(peer.arriving, [](const Arriving &one) { return one.left != 0; });
     const bool cannotSend = peer.left && std::ranges::any_of(peer.streams, [](const Stream &stream) {
@@ -421,25 +423,26 @@ Status TcpTransport::checkPeers() {
   return Status();
 }
 
-std::vector<Clock::duration> TcpTransport::silence() {
-  std::vector<Clock::duration> silence(ranks());
+std::vector<Clock::duration> TcpTransport::sinceProgress() {
+  std::vector<Clock::duration> times(ranks());
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     bool moved = false;
     if (rank == self)
       continue;
     if (failed.ok())
-      (void)readNotes(peers[rank], rank, moved);
-    silence[rank] = Clock::now() - std::max(peers[rank].heard, peers[rank].control->lastHeard());
+      (void)readControlMessages(peers[rank], rank, moved);
+    times[rank] = Clock::now() - std::max(peers[rank].heard, peers[rank].control->lastProgress());
   }
-  return silence;
+  return times;
 }
 
-std::vector<Clock::duration> TcpTransport::absence() {
-  std::vector<Clock::duration> absence = silence();
+std::vector<Clock::duration> TcpTransport::sinceHeartbeat() {
+  std::vector<Clock::duration> sinceHeartbeat = sinceProgress();
   for (uint32_t rank = 0; rank < ranks(); ++rank)
     if (rank != self)
-      absence[rank] = std::min(absence[rank], Clock::now() - peers[rank].control->lastFelt());
-  return absence;
+      sinceHeartbeat[rank] =
+          std::min(sinceHeartbeat[rank], Clock::now() - peers[rank].control->lastHeartbeat());
+  return sinceHeartbeat;
 }
 
 void TcpTransport::fail(const Status &reason) {
@@ -447,13 +450,14 @@ void TcpTransport::fail(const Status &reason) {
     return;
   failed = reason;
   drop();
-  // Who was told of a failure passes it on: to those who have not heard of it, this rank would else seem to
-  // die.
-  const Note note = told.ok() ? failureNote(reason) : failureNote(told, NoteKind::Heard);
+  // A rank that was told of a failure passes it on: to ranks that have not learned of it, this rank would
+  // seem to have died.
+  const ControlMessage message =
+      told.ok() ? failureMessage(reason) : failureMessage(told, ControlKind::PeerFailed);
   const Clock::time_point deadline = Clock::now() + kFarewell;
   for (Peer &peer : peers)
     if (peer.control && !peer.left)
-      peer.control->tell(note);
+      peer.control->tell(message);
   for (Peer &peer : peers)
     while (peer.control && !peer.control->isToldAll() && !peer.control->isClosed() &&
            Clock::now() < deadline) {
@@ -463,7 +467,8 @@ void TcpTransport::fail(const Status &reason) {
     }
 }
 
-/// Forgets all messages. Streams stay open, so that nobody takes their end for more than what notes say.
+/// Drops all messages. Streams stay open, so that nobody takes their end for more than the control messages
+/// say.
 void TcpTransport::drop() {
   for (Peer &peer : peers) {
     peer.receives.clear();

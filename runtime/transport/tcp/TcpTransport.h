@@ -1,4 +1,4 @@
-//===-- transport/tcp/TcpTransport.h - Messages over connections -*- C++ -*-===//
+//===-- transport/tcp/TcpTransport.h - Messages over TCP --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,17 +8,18 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H
 #define CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H
 
-#include "Joining.h"
-#include "NoteLine.h"
+#include "ControlChannel.h"
+#include "Rendezvous.h"
 #include "TcpSlots.h"
-#include "transport/Pulse.h"
+#include "transport/Heartbeat.h"
 
 #include <list>
 
 namespace cgx::tcp {
 
-/// Sends from, and receives into, the memory of the messages. What nobody has asked for stays with the system
-/// and holds its sender back; only when another message of the same sender is wanted is it set aside.
+/// A transport that sends from, and receives into, the memory of the messages. Data that no receive wants
+/// stays with the system and holds its sender back; it is set aside only when another message of the same
+/// sender is wanted.
 class TcpTransport final : public Transport {
 public:
   TcpTransport(const TransportConfig &config, uint32_t streams, Joined joined);
@@ -30,48 +31,48 @@ public:
   uint32_t ranks() const override { return uint32_t(peers.size()); }
   void post(Outgoing &message) override;
   void post(Incoming &message) override;
-  EagerSlots *eagerSlots() override { return lent ? &*lent : nullptr; }
+  EagerSlots *eagerSlots() override { return eager ? &*eager : nullptr; }
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
-  std::vector<Clock::duration> silence() override;
-  std::vector<Clock::duration> absence() override;
+  std::vector<Clock::duration> sinceProgress() override;
+  std::vector<Clock::duration> sinceHeartbeat() override;
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
-  uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
+  uint64_t bytesSent() const override { return sent + (eager ? eager->bytesSent() : 0); }
 
 private:
   struct Stream {
     std::unique_ptr<Channel> channel;
     FrameWriter writer;
     FrameReader reader;
-    bool isHeld = false; ///< its next frame is nobody's yet
+    bool isHeld = false; ///< no receive wants its next frame yet
   };
 
   /// A message that is being sent.
   struct Departing {
     Outgoing *message;
-    uint32_t parts; ///< that are not with the system yet
+    uint32_t parts; ///< parts that the system has not taken yet
   };
-  /// A message that has begun to come.
+  /// A message that has begun to arrive.
   struct Arriving {
     uint64_t sequence;
     Tag tag;
     uint64_t total, left;
-    Incoming *target;                   ///< null: nobody has asked for it
-    std::unique_ptr<std::byte[]> aside; ///< its bytes, if nobody had when it began
+    Incoming *target;                   ///< null: no receive has been posted
+    std::unique_ptr<std::byte[]> aside; ///< its bytes, if there was no receive when it began
   };
 
   struct Peer {
-    std::unique_ptr<NoteLine> control;
+    std::unique_ptr<ControlChannel> control;
     std::deque<Stream> streams;
     uint64_t nextSequence = 0;
     std::list<Departing> departing;
     std::deque<Incoming *> receives;
     std::list<Arriving> arriving;           ///< in the order in which they were sent
-    Clock::time_point heard = Clock::now(); ///< data of it
+    Clock::time_point heard = Clock::now(); ///< when data of it last arrived
     bool left = false;
-    std::optional<Clock::time_point> lostAt; ///< a stream, of one that has not left
+    std::optional<Clock::time_point> lostAt; ///< when a stream closed, of a peer that has not left
   };
 
   void push(Peer &peer, bool &moved);
@@ -81,23 +82,23 @@ private:
   Result<Arriving *> beginMessage(Peer &peer, uint32_t rank, const FrameHeader &header);
   Status endFrame(Peer &peer, uint32_t rank, uint32_t stream);
   Status deliver(Peer &peer, std::list<Arriving>::iterator arrived);
-  Status readNotes(Peer &peer, uint32_t rank, bool &moved);
+  Status readControlMessages(Peer &peer, uint32_t rank, bool &moved);
   Status matchesLength(const Incoming &message, uint64_t bytes) const;
   bool isEnded(const Peer &peer) const;
-  void showLife(Clock::time_point now);
+  void sendLiveness(Clock::time_point now);
   void drop();
 
-  std::shared_ptr<Network> network; ///< first: channels use it
+  std::shared_ptr<Network> network; ///< first member, because channels use it
   uint32_t self;
-  uint32_t streams; ///< that a long message is spread over
+  uint32_t streams; ///< number of streams over which a long message is spread
   std::vector<Peer> peers;
-  std::optional<TcpSlots> lent;
+  std::optional<TcpSlots> eager;
   Clock::time_point lastAlive, lastLook;
   std::chrono::milliseconds alivePeriod;
-  Status told; ///< that another rank has failed
+  Status told; ///< the failure that another rank reported
   Status failed;
   uint64_t sent = 0;
-  std::optional<Pulse> pulse; ///< last: it uses the peers
+  std::optional<Heartbeat> heartbeat; ///< last member, because it uses the peers
 };
 
 } // namespace cgx::tcp

@@ -31,7 +31,7 @@ std::string tlsReason() {
 }
 
 //===----------------------------------------------------------------------===//
-// A BIO over a socket. OpenSSL's own writes without MSG_NOSIGNAL.
+// A BIO over a socket, because OpenSSL's own writes without MSG_NOSIGNAL.
 //===----------------------------------------------------------------------===//
 
 static int descriptorOf(BIO *bio) { return int(reinterpret_cast<intptr_t>(BIO_get_data(bio))); }
@@ -61,7 +61,7 @@ static int createSocket(BIO *bio) {
   return 1;
 }
 
-/// Never freed: connections may outlive the objects of this library.
+/// The method is never freed: connections may outlive the objects of this library.
 static BIO_METHOD *socketMethod() {
   static BIO_METHOD *method = [] {
     BIO_METHOD *made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without signals");
@@ -77,28 +77,28 @@ static BIO_METHOD *socketMethod() {
 }
 
 //===----------------------------------------------------------------------===//
-// Keys from the secret
+// Keys derived from the secret
 //===----------------------------------------------------------------------===//
 
-static unsigned int copyKey(SSL *ssl, unsigned char *psk, unsigned int room) {
+static unsigned int copyKey(SSL *ssl, unsigned char *psk, unsigned int capacity) {
   const auto *context = static_cast<const TlsContext *>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
   const Bytes32 &key = context->sharedKey();
-  if (room < key.size())
+  if (capacity < key.size())
     return 0;
   std::memcpy(psk, key.data(), key.size());
   return unsigned(key.size());
 }
 
-static unsigned int clientKey(SSL *ssl, const char *, char *identity, unsigned int identityRoom,
-                              unsigned char *psk, unsigned int room) {
-  if (identityRoom <= std::strlen(kIdentity))
+static unsigned int clientKey(SSL *ssl, const char *, char *identity, unsigned int identityCapacity,
+                              unsigned char *psk, unsigned int capacity) {
+  if (identityCapacity <= std::strlen(kIdentity))
     return 0;
   std::strcpy(identity, kIdentity);
-  return copyKey(ssl, psk, room);
+  return copyKey(ssl, psk, capacity);
 }
 
-static unsigned int serverKey(SSL *ssl, const char *identity, unsigned char *psk, unsigned int room) {
-  return identity && std::strcmp(identity, kIdentity) == 0 ? copyKey(ssl, psk, room) : 0;
+static unsigned int serverKey(SSL *ssl, const char *identity, unsigned char *psk, unsigned int capacity) {
+  return identity && std::strcmp(identity, kIdentity) == 0 ? copyKey(ssl, psk, capacity) : 0;
 }
 
 static Status useFiles(SSL_CTX *context, const TcpOptions &options) {
@@ -110,7 +110,7 @@ static Status useFiles(SSL_CTX *context, const TcpOptions &options) {
   if (SSL_CTX_load_verify_locations(context, options.authority.c_str(), nullptr) != 1)
     return Status::error(CGX_INVALID_ARGUMENT, "cannot use the TLS authority '", options.authority,
                          "': ", tlsReason());
-  // Both ranks must show what the authority has signed.
+  // Each rank must show a certificate that the authority has signed.
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   return Status();
 }
@@ -122,7 +122,7 @@ Result<std::shared_ptr<TlsContext>> TlsContext::create(const TcpOptions &options
   std::shared_ptr<TlsContext> made(new TlsContext(raw, authenticate(jobKey, "cgx tcp tls", {})));
   SSL_CTX_set_app_data(raw, made.get());
   SSL_CTX_set_min_proto_version(raw, TLS1_3_VERSION);
-  // Tickets would be bytes that nobody reads.
+  // Session tickets would be bytes that nobody reads.
   SSL_CTX_set_num_tickets(raw, 0);
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

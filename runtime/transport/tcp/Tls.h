@@ -9,7 +9,7 @@
 #define CGX_RUNTIME_TRANSPORT_TCP_TLS_H
 
 #include "status/Status.h"
-#include "transport/tcp/Proof.h"
+#include "transport/tcp/Hmac.h"
 #include "transport/tcp/TcpOptions.h"
 
 #include <memory>
@@ -19,7 +19,7 @@ struct ssl_st;
 
 namespace cgx::tcp {
 
-/// What all connections of a rank have in common. TLS 1.3 and nothing older.
+/// The TLS state that all connections of a rank share. TLS 1.3 is required.
 class TlsContext {
 public:
   /// Reads the files, or derives a key from the secret.
@@ -28,7 +28,7 @@ public:
   TlsContext(const TlsContext &) = delete;
   TlsContext &operator=(const TlsContext &) = delete;
 
-  /// TLS over a socket, which stays the caller's. Never raises SIGPIPE.
+  /// Creates a TLS connection over a socket, which stays the caller's. It never raises SIGPIPE.
   Result<ssl_st *> attach(int descriptor, bool isServer) const;
 
   const Bytes32 &sharedKey() const { return key; }
@@ -40,10 +40,10 @@ private:
   Bytes32 key;
 };
 
-/// What is said of a connection that has ended, and no more is known.
+/// The reason for a connection that has ended when no more is known.
 inline constexpr const char *kClosed = "the connection was closed";
 
-/// What OpenSSL has to say of this thread's last failure; empties its list of errors.
+/// Returns OpenSSL's description of this thread's last failure, and clears its list of errors.
 std::string tlsReason();
 
 } // namespace cgx::tcp

@@ -82,7 +82,7 @@ public:
   Status progress(bool &moved) override { return carrier->progress(moved); }
   void idle(std::chrono::microseconds limit) override { carrier->idle(limit); }
   Status checkPeers() override { return carrier->checkPeers(); }
-  std::vector<Clock::duration> silence() override { return carrier->silence(); }
+  std::vector<Clock::duration> sinceProgress() override { return carrier->sinceProgress(); }
   void fail(const Status &reason) override { carrier->fail(reason); }
   const Status &failure() const override { return carrier->failure(); }
   uint64_t bytesSent() const override { return carrier->bytesSent(); }

@@ -48,7 +48,7 @@ TEST(Codec, HasOneSpelling) {
   EXPECT_EQ(parseCodecLabel("quantize bits=4 bucket=128"), kFourBits);
   EXPECT_EQ(parseCodecLabel("quantize,bits=4"), kFourBits);
   EXPECT_EQ(parseCodecLabel(codecLabel(kFourBits)), kFourBits);
-  EXPECT_EQ(parseCodecLabel("identity"), kExact);
+  EXPECT_EQ(parseCodecLabel("identity"), kUncompressed);
   EXPECT_EQ(shortCodecLabel(kFourBits), "quantize bits=4 bucket=128");
 }
 
@@ -66,7 +66,7 @@ TEST(Codec, StandsForManyInOneLabel) {
   ASSERT_EQ(codecs.size(), 6u);
   EXPECT_EQ(codecs[0], parseCodecLabel("quantize bits=2 bucket=128"));
   EXPECT_EQ(codecs[5], parseCodecLabel("quantize bits=4 bucket=512"));
-  EXPECT_EQ(expandCodecLabel("identity"), std::vector<std::string>{kExact});
+  EXPECT_EQ(expandCodecLabel("identity"), std::vector<std::string>{kUncompressed});
   EXPECT_THROW(expandCodecLabel("quantize bits=8..2"), Error);
   EXPECT_THROW(expandCodecLabel("quantize bits=a..b"), Error);
 }

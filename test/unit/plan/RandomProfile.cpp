@@ -44,7 +44,7 @@ Profile randomProfile(uint64_t seed, size_t layers, size_t candidates) {
     auto add = [&](const std::string &codec, double bits, double error) {
       layer.candidates.push_back({codec, error, std::ceil(n * bits / 8), uniform(0, 2e-8) * n, 0, 0});
     };
-    add(kExact, 32 * 6, 0);
+    add(kUncompressed, 32 * 6, 0);
     for (size_t k = 0; k + 1 < candidates; ++k) {
       // The first codec has 4 bits; the others follow, with growing buckets.
       size_t bits = k == 0 ? 4 : 1 + k % 8, bucket = 128 << (k / 8);

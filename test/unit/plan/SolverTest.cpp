@@ -113,15 +113,15 @@ TEST_P(EverySolver, KeepsALayerExactWhoseGradientIsNotFinite) {
   Profile profile = randomProfile(4, 6, 8);
   profile.layers[3].gradientNorm = kInfinity;
   for (Candidate &candidate : profile.layers[3].candidates)
-    candidate.squaredError = candidate.codec == kExact ? 0 : kInfinity;
+    candidate.squaredError = candidate.codec == kUncompressed ? 0 : kInfinity;
   Problem problem = makeProblem(profile);
   Solution solution = solve(*GetParam(), problem);
-  EXPECT_EQ(problem.layers[3].choices[solution.assignment[3]].codec, kExact);
+  EXPECT_EQ(problem.layers[3].choices[solution.assignment[3]].codec, kUncompressed);
 }
 
 TEST_P(EverySolver, TakesASingleLayerWithASingleCandidate) {
   Profile profile = randomProfile(6, 1, 1);
-  Problem problem = makeProblem(profile, Objective::Bytes, 1, kInfinity, kExact);
+  Problem problem = makeProblem(profile, Objective::Bytes, 1, kInfinity, kUncompressed);
   EXPECT_EQ(solve(*GetParam(), problem).assignment, Assignment{0});
 }
 

@@ -136,9 +136,9 @@ TEST(AgreedLengthTest, aWishThatThereIsNotMeansTheLongest) {
 TEST(AgreedLengthTest, groupsHaveTrafficOfTheirOwn) {
   GroupTraffics traffics;
   const uint32_t near[] = {0, 1}, far[] = {0, 2};
-  traffics.of(near).pace.begin(5);
-  EXPECT_EQ(traffics.of(near).pace.width(), 5);
-  EXPECT_EQ(traffics.of(far).pace.width(), 0);
+  traffics.of(near).window.begin(5);
+  EXPECT_EQ(traffics.of(near).window.width(), 5);
+  EXPECT_EQ(traffics.of(far).window.width(), 0);
 }
 
 } // namespace

@@ -66,7 +66,8 @@ protected:
       if (rank != kOther) {
         forge(*communicator);
       } else {
-        MpiTransport transport(*communicator, rank, 2, 20000ms, /*takesGpuMemory=*/false, /*hasPulse=*/false);
+        MpiTransport transport(*communicator, rank, 2, 20000ms, /*takesGpuMemory=*/false,
+                               /*hasHeartbeat=*/false);
         victim(transport);
       }
       MPI_Barrier(MPI_COMM_WORLD);

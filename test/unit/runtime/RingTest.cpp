@@ -142,8 +142,8 @@ TEST_F(RingTest, APositionThatCannotBeIsDamage) {
 TEST_F(RingTest, ARankThatStopsWhileItJoinsIsNamed) {
   const TransportConfig config{.job = "job", .rank = 0, .ranks = kRanks};
   ASSERT_TRUE(takePlace(segment, config, [] { FAIL() << "one of two is not the last"; }).ok());
-  segment.member(1).state.store(uint32_t(MemberState::Joining));
-  const Status status = awaitMembers(Everyone(segment), config, Clock::now());
+  segment.record(1).state.store(uint32_t(RankState::Joining));
+  const Status status = awaitRanks(Everyone(segment), config, Clock::now());
   EXPECT_EQ(status.getCode(), CGX_TIMEOUT);
   EXPECT_NE(status.message().find("rank 1 did not join"), std::string::npos) << status.message();
 }

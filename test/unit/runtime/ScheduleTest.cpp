@@ -431,7 +431,7 @@ TEST(Schedule, EachElementOfTheResultIsEncodedOnce) {
       cgx_schedule schedule{.algorithm = algorithm};
       uint64_t encoded = 0;
       for (uint32_t position = 0; position < ranks; ++position)
-        encoded += encodedRanges(schedule, codecs()[1], /*isExact=*/false, CGX_F32, elements,
+        encoded += encodedRanges(schedule, codecs()[1], /*isUncompressed=*/false, CGX_F32, elements,
                                  groupOfAll(ranks, position))
                        .result.size;
       EXPECT_EQ(encoded, elements);

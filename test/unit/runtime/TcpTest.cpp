@@ -10,8 +10,8 @@
 #include "transport/MessageBatch.h"
 #include "transport/kinds/TransportKinds.h"
 #include "transport/routed/LocalRanks.h"
-#include "transport/tcp/Greeting.h"
-#include "transport/tcp/RendezvousPoint.h"
+#include "transport/tcp/Handshake.h"
+#include "transport/tcp/RendezvousAddress.h"
 
 #include <arpa/inet.h>
 #include <condition_variable>
@@ -213,21 +213,21 @@ TEST_F(TcpTest, ARankWithAnotherSecretIsNamedByAll) {
 
 /// Answers the first connection to the port as rank 0 of a job with another secret.
 void answerWithAnotherSecret(int listener, const std::string &job) {
-  const int guest = accept(listener, nullptr, nullptr);
+  const int client = accept(listener, nullptr, nullptr);
   tcp::Hello own;
   own.ranks = 2;
   own.job = tcp::hashOf(job);
-  tcp::Greeting greeting(tcp::Greeting::Role::Host, own, tcp::randomBytes());
-  while (greeting.outgoing().empty()) {
-    const ssize_t count = recv(guest, greeting.incoming().data(), greeting.incoming().size(), 0);
+  tcp::Handshake handshake(tcp::Handshake::Role::Server, own, tcp::randomBytes());
+  while (handshake.outgoing().empty()) {
+    const ssize_t count = recv(client, handshake.incoming().data(), handshake.incoming().size(), 0);
     ASSERT_GT(count, 0);
-    ASSERT_TRUE(greeting.received(uint64_t(count)).ok());
+    ASSERT_TRUE(handshake.received(uint64_t(count)).ok());
   }
-  ASSERT_EQ(send(guest, greeting.outgoing().data(), greeting.outgoing().size(), MSG_NOSIGNAL),
-            ssize_t(greeting.outgoing().size()));
+  ASSERT_EQ(send(client, handshake.outgoing().data(), handshake.outgoing().size(), MSG_NOSIGNAL),
+            ssize_t(handshake.outgoing().size()));
   char byte;
-  (void)!recv(guest, &byte, 1, 0); // until the other end has closed
-  close(guest);
+  (void)!recv(client, &byte, 1, 0); // until the other end has closed
+  close(client);
 }
 
 // The answer is kept even if the next hundred attempts are refused or unanswered, because they say less.
@@ -379,7 +379,7 @@ private:
   uint16_t own = 0;
   std::atomic<bool> held{false};
   std::atomic<uint64_t> said{0};
-  std::array<int, 2> ends{-1, -1}; ///< the guest's end, and the end towards the other port
+  std::array<int, 2> ends{-1, -1}; ///< the client's end, and the end towards the other port
   std::thread thread;
 };
 
@@ -645,7 +645,7 @@ TEST_F(TcpTest, ARankThatGoesTakesDownItsOwnFileAndNoOther) {
   tcp::TcpOptions options;
   options.rendezvous = tcp::TcpOptions::Rendezvous::File;
   options.path = rendezvousOf(job).substr(5);
-  tcp::RendezvousPoint earlier(options, job), later(options, job);
+  tcp::RendezvousAddress earlier(options, job), later(options, job);
   ASSERT_TRUE(earlier.announce({.host = "127.0.0.1", .port = "1", .secret = kSecret}).ok());
   ASSERT_TRUE(later.announce({.host = "127.0.0.1", .port = "2", .secret = kSecret}).ok());
   earlier.takeDown();

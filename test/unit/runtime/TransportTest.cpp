@@ -14,7 +14,7 @@
 #include "Job.h"
 #include "context/Gather.h"
 #include "transport/MessageBatch.h"
-#include "transport/Waiting.h"
+#include "transport/WaitLoop.h"
 #include "transport/kinds/TransportKinds.h"
 
 #include <gtest/gtest.h>
@@ -236,7 +236,7 @@ TEST_P(TransportTest, EqualTagsKeepTheOrderOfPosting) {
 
 /// Waits until `ready()` is not null, and returns it.
 template <typename Ready> auto await(Transport &transport, std::chrono::milliseconds timeout, Ready ready) {
-  Waiting waiting(transport, timeout);
+  WaitLoop waiting(transport, timeout);
   for (;;) {
     if (auto found = ready())
       return found;

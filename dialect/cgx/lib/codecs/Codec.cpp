@@ -33,7 +33,7 @@ StringRef CodecAttr::getElementTypesText() const {
 }
 
 std::string CodecAttr::getShapeRefusal(RankedTensorType type) const {
-  return toLayerCodec(*this).refuseShape(*getCodecElementType(type.getElementType()), type.getShape());
+  return toLayerCodec(*this).rejectShape(*getCodecElementType(type.getElementType()), type.getShape());
 }
 
 LogicalResult CodecAttr::verify(function_ref<InFlightDiagnostic()> emitError, CodecValues values) {

@@ -26,17 +26,17 @@ layers::Codec cgx::toLayerCodec(CodecAttrInterface attribute) {
     codec.changes = {changes.getSamples(), layers::Storage(changes.getStorage())};
   } else if (auto ways = dyn_cast<TwoWayAttr>(attribute)) {
     codec = toLayerCodec(ways.getThere());
-    codec.back = toLayerCodec(ways.getBack()).there;
+    codec.returned = toLayerCodec(ways.getBack()).forward;
   } else {
-    codec.there = cast<CodecAttr>(attribute).getValues();
+    codec.forward = cast<CodecAttr>(attribute).getValues();
   }
   return codec;
 }
 
 CodecAttrInterface cgx::getCodecAttr(MLIRContext *context, const layers::Codec &codec) {
-  CodecAttrInterface attribute = CodecAttr::get(context, codec.there);
-  if (codec.back)
-    attribute = TwoWayAttr::get(context, attribute, CodecAttr::get(context, *codec.back));
+  CodecAttrInterface attribute = CodecAttr::get(context, codec.forward);
+  if (codec.returned)
+    attribute = TwoWayAttr::get(context, attribute, CodecAttr::get(context, *codec.returned));
   if (codec.feedback)
     attribute =
         ErrorFeedbackAttr::get(context, attribute, Builder(context).getF64FloatAttr(codec.feedback->decay),

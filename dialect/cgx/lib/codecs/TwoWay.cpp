@@ -20,6 +20,6 @@ StringRef TwoWayAttr::getElementTypesText() const {
 
 LogicalResult TwoWayAttr::verify(function_ref<InFlightDiagnostic()> emitError, CodecAttrInterface there,
                                  CodecAttrInterface back) {
-  const std::string wrong = layers::checkTwoWay(toLayerCodec(there), toLayerCodec(back)); // (C1), (C2)
+  const std::string wrong = layers::checkReturnCodec(toLayerCodec(there), toLayerCodec(back)); // (C1), (C2)
   return wrong.empty() ? success() : LogicalResult(emitError() << wrong);
 }

@@ -6,8 +6,8 @@
  *
  *===-----------------------------------------------------------------------===
  *
- * The cost model: what `cgx-bench calibrate` measured of a machine, and how long a
- * collective takes by it. The compiler chooses algorithms with it, cgx-bench simulates
+ * The cost model: the measurements of a machine by `cgx-bench calibrate`, and the time that a
+ * collective takes according to them. The compiler chooses algorithms with it, cgx-bench simulates
  * other rank counts. It is as exact as its parts: latency and bandwidth of a link that
  * nobody else uses, and memory rates of ranks that all work at once.
  *
@@ -22,22 +22,22 @@ extern "C" {
 #endif
 
 typedef struct cgx_link {
-  double latency_seconds;  /* of a message of no length, alone */
-  double message_seconds;  /* that each further message in flight adds */
+  double latency_seconds;  /* time of an empty message, alone */
+  double message_seconds;  /* time that each further message in flight adds */
   double bytes_per_second; /* in one direction while the other is used alike */
-  /* That a rank computes for each byte it sends: copies, the kernel's part. Where that counts, since ranks
-   * share cores; 0 elsewhere. */
+  /* Processor time of a rank for each byte it sends: copies, the kernel's part. It matters if ranks share
+   * cores; 0 otherwise. */
   double busy_seconds_per_byte;
 } cgx_link;
 
 typedef struct cgx_machine {
-  cgx_link link;                  /* between hosts, of all ranks of a host together */
-  cgx_link inside;                /* between ranks of a host, of each rank */
+  cgx_link link;                  /* inter-host link, shared by all ranks of a host */
+  cgx_link inside;                /* intra-host link of each rank */
   uint64_t local;                 /* ranks per host */
-  double reduce_bytes_per_second; /* of adding up elements as they are */
+  double reduce_bytes_per_second; /* rate of adding up uncompressed elements */
 } cgx_machine;
 
-/* Bytes of uncompressed tensor a second, on every rank at once; 0 for an exact codec. */
+/* Rates in bytes of uncompressed tensor per second, on every rank at once; 0 for a lossless codec. */
 typedef struct cgx_codec_rates {
   double encode_bytes_per_second;
   double decode_bytes_per_second; /* or decode and add */
@@ -46,7 +46,7 @@ typedef struct cgx_codec_rates {
 typedef struct cgx_costed_operand {
   cgx_codec codec;
   cgx_codec_rates rates;
-  cgx_codec_rates inside_rates; /* of the schedule's codec inside of hosts */
+  cgx_codec_rates inside_rates; /* rates of the schedule's intra-host codec */
   uint32_t element_type;
   uint64_t elements;
 } cgx_costed_operand;
@@ -79,16 +79,17 @@ static inline void cgx_add_to_pass(cgx_pass *pass, const cgx_machine *machine, c
 
 static inline double cgx_larger(double a, double b) { return a > b ? a : b; }
 
-/* What is cut into pieces overlaps but for its first and its last: an eighth of the shorter. */
+/* Returns the time of two activities on pieces, which overlap except at the first and the last piece: the
+ * longer one, and an eighth of the shorter. */
 static inline double cgx_overlapped(double a, double b) { return cgx_larger(a, b) + (a < b ? a : b) / 8; }
 
-/* What a byte takes at least, in a chain of messages of which each waits for the one before. */
+/* Returns the least time of a byte in a chain of messages, each of which waits for the one before. */
 static inline double cgx_byte_seconds(const cgx_link *link) {
   return cgx_larger(1 / link->bytes_per_second, link->busy_seconds_per_byte);
 }
 
-/* Seconds of the messages of a pattern, had they no length: turns of a step at once, steps one after another.
- */
+/* Returns the seconds of the messages of a pattern if they were empty: the turns of a step at once, steps one
+ * after another. */
 static inline double cgx_message_seconds(const cgx_link *link, const cgx_pattern *pattern) {
   double seconds = 0;
   uint32_t phase, turns;
@@ -101,7 +102,8 @@ static inline double cgx_message_seconds(const cgx_link *link, const cgx_pattern
   return seconds;
 }
 
-/* Chunks that the first position sends: to other hosts (`between`), of `host` ranks each, or on its own. */
+/* Returns the number of chunks that the first position sends: to other hosts (`between`), of `host` ranks
+ * each, or on its own host. */
 static inline double cgx_sent_chunks(const cgx_pattern *pattern, uint32_t host, int between) {
   double chunks = 0;
   uint32_t phase, step, turn;
@@ -114,13 +116,13 @@ static inline double cgx_sent_chunks(const cgx_pattern *pattern, uint32_t host, 
   return chunks;
 }
 
-/* Whichever ranks of the group are the furthest apart: `host` of them are on each host. */
+/* Returns the slowest link between ranks of the group, of which `host` are on each host. */
 static inline const cgx_link *cgx_link_of(const cgx_machine *machine, const cgx_pattern *pattern,
                                           uint32_t host) {
   return pattern->ranks > host ? &machine->link : &machine->inside;
 }
 
-/* An all-reduce whose seconds are asked for. */
+/* An all-reduce whose seconds are wanted. */
 typedef struct cgx_costed {
   const cgx_machine *machine;
   const cgx_schedule *schedule;
@@ -130,9 +132,9 @@ typedef struct cgx_costed {
   uint32_t host;          /* ranks of the group on each host */
 } cgx_costed;
 
-/* cgx_NAME_seconds for each algorithm NAME of the table. */
+/* A function cgx_NAME_seconds for each algorithm NAME of the table follows. */
 
-/* The ranks of a host share its link. */
+/* Returns the seconds of a scatter-reduce-allgather. The ranks of a host share its link. */
 static inline double cgx_scatter_reduce_allgather_seconds(const cgx_costed *costed) {
   const cgx_machine *machine = costed->machine;
   const cgx_pattern *pattern = costed->pattern;
@@ -149,7 +151,7 @@ static inline double cgx_scatter_reduce_allgather_seconds(const cgx_costed *cost
          cgx_overlapped(cgx_larger(between, inside), compute);
 }
 
-/* Everybody's whole operand goes to all, then each adds up as many. */
+/* Returns the seconds of one shot: each rank sends its whole operand to all, then each adds up as many. */
 static inline double cgx_one_shot_seconds(const cgx_costed *costed) {
   const cgx_machine *machine = costed->machine;
   const cgx_pattern *pattern = costed->pattern;
@@ -168,7 +170,7 @@ static inline double cgx_auto_seconds(const cgx_costed *costed) {
   return cgx_scatter_reduce_allgather_seconds(costed);
 }
 
-/* Every hop waits for the one before, and the slowest is one between hosts. */
+/* Returns the seconds of a ring: every hop waits for the one before, and the slowest is one between hosts. */
 static inline double cgx_ring_seconds(const cgx_costed *costed) {
   const cgx_machine *machine = costed->machine;
   const cgx_pattern *pattern = costed->pattern;
@@ -180,7 +182,8 @@ static inline double cgx_ring_seconds(const cgx_costed *costed) {
          pass->encode + (ranks - 1) / ranks * pass->accumulate + pass->decode;
 }
 
-/* Up, each level waits for the one below. Down, a rank's children share its link. */
+/* Returns the seconds of a tree: going up, each level waits for the one below; going down, a rank's children
+ * share its link. */
 static inline double cgx_tree_seconds(const cgx_costed *costed) {
   const cgx_machine *machine = costed->machine;
   const cgx_pattern *pattern = costed->pattern;
@@ -244,13 +247,14 @@ static inline double cgx_hierarchical_seconds(const cgx_costed *costed) {
   return seconds + cgx_message_seconds(&machine->link, &owners) + cgx_overlapped(transfer, compute);
 }
 
-/* Seconds that a core of a rank is busy for a pass; the rest of a collective is waiting for others. */
+/* Returns the seconds that a core of a rank is busy for a pass; the rest of a collective is waiting. */
 static inline double cgx_busy_seconds(const cgx_pass *pass) {
   return pass->encode + pass->accumulate + pass->decode;
 }
 
-/* Seconds of a collective of another kind, one exchange in which the rank that sends the most sends `bytes`
- * and each rank passes over the operands of `pass`, which gathers make as long as all ranks' together. */
+/* Returns the seconds of a collective other than an all-reduce: one exchange in which the rank that sends
+ * most sends `bytes`, and each rank processes the operands of `pass`, whose results a gather makes as long as
+ * those of all ranks together. */
 static inline double cgx_exchange_seconds(const cgx_machine *machine, const cgx_collective *collective,
                                           const cgx_pass *pass, double bytes) {
   const uint32_t ranks = collective->ranks;
@@ -265,7 +269,7 @@ static inline double cgx_exchange_seconds(const cgx_machine *machine, const cgx_
          (collective->kind == CGX_REDUCE_SCATTER ? pass->accumulate : pass->decode * results);
 }
 
-/* Seconds of an all-reduce of `count` operands over `ranks` ranks, of which machine->local are on
+/* Returns the seconds of an all-reduce of `count` operands over `ranks` ranks, of which machine->local are on
  * each host. */
 static inline double cgx_all_reduce_seconds(const cgx_machine *machine, const cgx_schedule *schedule,
                                             const cgx_costed_operand *operands, uint64_t count,

@@ -6,9 +6,9 @@
  *
  *===-----------------------------------------------------------------------===
  *
- * What each collective sends, counted from its schedule. The compiler prints it before the
- * first step, the tools compare it after the last with what the transport
- * counted. Only payload bytes count; a group of one rank sends nothing.
+ * The bytes that each collective sends, counted from its schedule. The compiler prints them before the
+ * first step, and the tools compare them after the last with the transport's own count.
+ * Only payload bytes count; a group of one rank sends nothing.
  *
  *===-----------------------------------------------------------------------===*/
 #ifndef CGX_WIRE_H
@@ -20,9 +20,9 @@
 extern "C" {
 #endif
 
-/* Elements of a piece. An all-reduce encodes, sends and decodes a chunk piece by piece, so
- * that the three overlap; the payload of a chunk is those of its pieces, one behind the
- * other. 0 for codecs that must see a chunk as a whole: a piece is then the chunk. */
+/* Returns the elements of a piece. An all-reduce encodes, sends and decodes a chunk piece by piece, so
+ * that the three overlap; the payload of a chunk consists of those of its pieces, one after the
+ * other. Returns 0 for codecs that must see a chunk as a whole: the chunk is then one piece. */
 #define CGX_PIECE_ELEMENTS 32768u
 static inline uint64_t cgx_piece_elements(const cgx_codec *codec) {
   uint64_t alignment = cgx_chunk_alignment(codec);
@@ -31,7 +31,7 @@ static inline uint64_t cgx_piece_elements(const cgx_codec *codec) {
   return alignment < CGX_PIECE_ELEMENTS ? CGX_PIECE_ELEMENTS / alignment * alignment : alignment;
 }
 
-/* Bytes of the payload of a chunk of `elements` elements. */
+/* Returns the bytes of the payload of a chunk of `elements` elements. */
 static inline uint64_t cgx_pieces_payload_bytes(const cgx_codec *codec, uint32_t element_type,
                                                 uint64_t elements) {
   uint64_t piece = cgx_piece_elements(codec);
@@ -41,7 +41,7 @@ static inline uint64_t cgx_pieces_payload_bytes(const cgx_codec *codec, uint32_t
          cgx_payload_bytes(codec, element_type, elements % piece);
 }
 
-/* Bytes of the payload of chunk `chunk` of `chunks`. */
+/* Returns the bytes of the payload of chunk `chunk` of `chunks`. */
 static inline uint64_t cgx_chunk_payload_bytes(const cgx_codec *codec, uint32_t element_type,
                                                uint64_t elements, uint64_t chunks, uint64_t chunk) {
   return cgx_pieces_payload_bytes(codec, element_type,
@@ -49,7 +49,8 @@ static inline uint64_t cgx_chunk_payload_bytes(const cgx_codec *codec, uint32_t 
                                       cgx_chunk_begin(codec, elements, chunks, chunk));
 }
 
-/* Bytes of the payload of a chunk of a pattern, which is cut for the codec `cut`. */
+/* Returns the bytes of the payload of a chunk of a pattern, whose chunks begin at buckets of the codec `cut`.
+ */
 static inline uint64_t cgx_part_payload_bytes(const cgx_pattern *pattern, const cgx_codec *cut,
                                               const cgx_codec *codec, uint32_t element_type,
                                               uint64_t elements, uint64_t chunk) {
@@ -58,8 +59,8 @@ static inline uint64_t cgx_part_payload_bytes(const cgx_pattern *pattern, const 
                             : cgx_payload_bytes(codec, element_type, part);
 }
 
-/* What a position sends by a pattern: contributions in payloads of the codec `there`, results in payloads of
- * `back`. Operands are cut for `there`. */
+/* Returns the bytes that a position sends by a pattern: contributions as payloads of the codec `there`,
+ * results as payloads of `back`. Chunks begin at buckets of `there`. */
 static inline uint64_t cgx_pattern_wire_bytes(const cgx_pattern *pattern, const cgx_codec *there,
                                               const cgx_codec *back, uint32_t element_type, uint64_t elements,
                                               uint32_t position) {
@@ -78,7 +79,8 @@ static inline uint64_t cgx_pattern_wire_bytes(const cgx_pattern *pattern, const 
   return sent;
 }
 
-/* Hierarchical: with the codec of the schedule inside of hosts, unless operands are exact. */
+/* Returns the bytes of a hierarchical algorithm, which uses the schedule's codec inside hosts unless operands
+ * are uncompressed. */
 static inline uint64_t cgx_hierarchical_wire_bytes(const cgx_schedule *schedule, const cgx_codec *there,
                                                    const cgx_codec *back, uint32_t element_type,
                                                    uint64_t elements, uint32_t ranks, uint32_t position) {
@@ -98,7 +100,7 @@ static inline uint64_t cgx_hierarchical_wire_bytes(const cgx_schedule *schedule,
   return sent;
 }
 
-/* What a position sends in a collective with codecs that have payloads. */
+/* Returns the bytes that a position sends in a collective with codecs that have payloads. */
 static inline uint64_t cgx_payload_wire_bytes(const cgx_collective *collective, const cgx_codec *there,
                                               const cgx_codec *back, uint32_t element_type, uint64_t elements,
                                               uint32_t position) {
@@ -111,8 +113,8 @@ static inline uint64_t cgx_payload_wire_bytes(const cgx_collective *collective, 
   return cgx_pattern_wire_bytes(&pattern, there, back, element_type, elements, position);
 }
 
-/* The same with any codecs: of lowrank, which has no other way back, the bytes of the all-reduces of both
- * factors. */
+/* Returns the bytes that a position sends in a collective with any codecs. For lowrank, which has no other
+ * return codec, these are the bytes of the all-reduces of both factors. */
 static inline uint64_t cgx_collective_wire_bytes(const cgx_collective *collective, const cgx_codec *there,
                                                  const cgx_codec *back, uint32_t element_type,
                                                  uint64_t elements, uint32_t position) {
@@ -127,7 +129,7 @@ static inline uint64_t cgx_collective_wire_bytes(const cgx_collective *collectiv
                                 (uint64_t)there->rank * (elements / there->rows), position);
 }
 
-/* The same of an all-reduce with one codec both ways. */
+/* Returns the bytes of an all-reduce with one codec for contributions and results. */
 static inline uint64_t cgx_scheduled_wire_bytes(const cgx_schedule *schedule, const cgx_codec *codec,
                                                 uint32_t element_type, uint64_t elements, uint32_t ranks,
                                                 uint32_t position) {
@@ -135,7 +137,7 @@ static inline uint64_t cgx_scheduled_wire_bytes(const cgx_schedule *schedule, co
   return cgx_collective_wire_bytes(&collective, codec, codec, element_type, elements, position);
 }
 
-/* The same by the algorithm that the runtime takes where none was chosen. */
+/* Returns the bytes of an all-reduce by the algorithm that the runtime uses if none was chosen. */
 static inline uint64_t cgx_all_reduce_wire_bytes(const cgx_codec *codec, uint32_t element_type,
                                                  uint64_t elements, uint32_t ranks, uint32_t position) {
   const cgx_schedule schedule = {0};

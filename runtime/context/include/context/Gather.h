@@ -1,4 +1,4 @@
-//===-- context/Gather.h - Bring what ranks have to rank 0 -------*- C++ -*-===//
+//===-- context/Gather.h - Sends bytes of all ranks to rank 0 ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,12 +12,12 @@
 
 namespace cgx {
 
-/// Hands the bytes of every rank, as many as it likes, to rank 0: the result by rank there, nothing on
-/// the others. For hosts, between steps; it is no collective of a program.
+/// Sends the bytes of every rank, any number of them, to rank 0. Returns them by rank there, and nothing on
+/// the others. It serves host programs, between steps, and is no collective of a program.
 Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::chrono::milliseconds timeout,
                                                    uint64_t step, std::span<const std::byte> bytes);
 
-/// The same to all ranks, of as many bytes of each.
+/// Sends the bytes of every rank to all ranks; all have the same number of bytes.
 Result<std::vector<std::vector<std::byte>>> allGather(Transport &transport, std::chrono::milliseconds timeout,
                                                       uint64_t step, std::span<const std::byte> bytes);
 

@@ -1,4 +1,4 @@
-//===-- library/OpenLibrary.h - Libraries that are loaded when asked for -*- C++ -*-===//
+//===-- library/OpenLibrary.h - Libraries that are loaded on demand -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What not every job needs, MPI and GPUs, is in libraries of cgx's own beside the runtime, which is linked
-// with none of them.
+// Code that not every job needs (MPI and GPUs) is in libraries of cgx's own beside the runtime, which is
+// linked with none of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_LIBRARY_OPENLIBRARY_H
@@ -18,15 +18,15 @@
 
 namespace cgx {
 
-/// A library that stays open until the process ends, or why there is none: what is wrong with each file that
-/// is there, else "no FILE" with the place where it belongs.
+/// A library that stays open until the process ends, or the reason why there is none: the error of each file
+/// that exists, else "no FILE" with the place where it belongs.
 struct OpenedLibrary {
   void *handle = nullptr;
   std::string error;
 };
 
-/// Opens the first library of these names that can be: each is looked for beside this code, then where the
-/// system keeps libraries. Where the environment variable has a value, that file is opened in their place.
+/// Opens the first of these libraries that can be opened: each is looked for beside this code, then where the
+/// system keeps libraries. If the environment variable has a value, that file is opened instead.
 OpenedLibrary openLibrary(const char *variable, const std::vector<std::string> &names);
 
 } // namespace cgx

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A plan gives operands other codecs, on all ranks between the same two steps. Each plan begins an epoch.
-// What is made for a collective, such as memory on a GPU, is good for the epoch in which its codecs last
-// changed.
+// Whatever is prepared for a collective, such as memory on a GPU, is valid for the epoch in which its codecs
+// last changed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_MANIFEST_CODECTABLE_H
@@ -20,7 +20,7 @@
 
 namespace cgx {
 
-/// The codec of one operand, by its place in the program, and its levels where they are known.
+/// The codec of one operand, identified by its position in the program, and its levels if they are known.
 struct PlannedCodec {
   size_t collective, operand;
   cgx_codec codec;
@@ -29,26 +29,26 @@ struct PlannedCodec {
 
 class CodecTable {
 public:
-  /// Epoch 0: the codecs that the program was compiled with.
+  /// Starts at epoch 0 with the codecs that the program was compiled with.
   explicit CodecTable(Program compiled);
 
-  /// The program with the codecs of this epoch. It stays where it is.
+  /// Returns the program with the codecs of this epoch; its address does not change.
   const Program &program() const { return current; }
 
   uint64_t epoch() const { return now; }
-  /// The epoch in which codecs of a collective last changed.
+  /// Returns the epoch in which codecs of a collective last changed.
   uint64_t epochOf(size_t collective) const { return changed[collective]; }
-  /// Whether the collective has the codecs that it was compiled with.
+  /// Returns true if the collective has the codecs that it was compiled with.
   bool isAsCompiled(size_t collective) const;
 
-  /// Begins an epoch; operands that are not named keep their codecs. No collective may be running.
+  /// Begins an epoch. Operands that are not named keep their codecs. No collective may be running.
   void adopt(std::span<const PlannedCodec> codecs);
 
 private:
   Program current;
-  std::vector<std::vector<cgx_codec>> compiled; ///< by collective and operand
+  std::vector<std::vector<cgx_codec>> compiled; ///< indexed by collective and operand
   uint64_t now = 0;
-  std::vector<uint64_t> changed; ///< by collective
+  std::vector<uint64_t> changed; ///< indexed by collective
 };
 
 } // namespace cgx

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Between two steps: profile, solve, switch. Everything here is done by all ranks together,
-// and leaves all of them with the same profile, the same plan and the same codecs.
+// Between two steps, ranks profile, solve and switch codecs. All ranks act together, and end with the same
+// profile, the same plan and the same codecs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_PROFILE_ADAPTATION_H
@@ -20,48 +20,48 @@
 
 namespace cgx {
 
-/// The connection over which ranks agree.
+/// The connection over which ranks agree between two steps.
 struct StepBoundary {
   Transport &transport;
   std::chrono::milliseconds timeout;
   uint64_t seed;
-  uint64_t step; ///< the last that was done
+  uint64_t step; ///< the last completed step
 };
 
 class Adaptation {
 public:
-  /// `codecs` outlive this; they are what `adopt` changes.
+  /// `codecs` must outlive this object; `adopt` changes them.
   explicit Adaptation(CodecTable &codecs)
       : codecs(codecs), profiled(findProfiledOperands(codecs.program())), norms(profiled.size()) {}
 
-  /// The profiler while a period is measured; else null.
+  /// Returns the profiler while a period is measured; else null.
   Profiler *active() { return profiler && profiler->isActive() ? profiler.get() : nullptr; }
 
-  /// The learner of levels in a step that it learns at, and until then is adapted to; else null.
+  /// Returns the learner of levels during a step at which it learns, and until adapt() after it; else null.
   LevelLearner *learning() { return learner && learner->isLearning() ? &*learner : nullptr; }
   void beginStep(uint64_t step) {
     if (learner)
       learner->beginStep(step);
   }
 
-  /// Begins a period, or, where the options have `levels`, says at which steps levels are learned.
+  /// Begins a period. If the options have `levels`, sets the steps at which levels are learned.
   Status begin(const char *optionsJson, uint64_t firstStep);
   Result<plan::Profile> end(const StepBoundary &boundary);
 
-  /// Ends the period, lets rank 0 solve, and adopts the plan everywhere. Rank 0 alone, because
-  /// ties may be broken otherwise on another machine. Returns the plan. Behind a step that levels were
-  /// learned at, the plan has these, and no other codec changes.
+  /// Ends the period, lets rank 0 solve, and adopts the plan on all ranks. Only rank 0 solves, because
+  /// another machine may break ties differently. Returns the plan. After a step at which levels were learned,
+  /// the plan has these levels, and no other codec changes.
   Result<std::string> adapt(const StepBoundary &boundary, const char *requestJson);
 
-  /// Takes the codecs of a plan from the next step on.
+  /// Applies the codecs of a plan from the next step on.
   Status adopt(const StepBoundary &boundary, const std::string &planJson);
 
 private:
   Status beginLevels(const std::string &requestJson);
-  /// Rank 0's plan of a period; of the others nothing is asked.
+  /// Returns rank 0's plan of a period; "" on the other ranks.
   Result<std::string> makePlan(const StepBoundary &boundary, const char *requestJson);
   Result<std::string> solve(const plan::Profile &profile, const char *requestJson) const;
-  /// Whether a layer can take the candidate, if layers differ in that.
+  /// Returns an error if no layer can use the candidate.
   Status checkUsable(const CodecCandidate &candidate) const;
   Status apply(const std::string &planJson);
   const OperandInfo &infoOf(const ProfiledOperand &place) const {
@@ -70,10 +70,10 @@ private:
 
   CodecTable &codecs;
   std::vector<ProfiledOperand> profiled;
-  std::vector<std::optional<double>> norms; ///< of the last period, by profiled operand
+  std::vector<std::optional<double>> norms; ///< norms of the last period, by profiled operand
   std::unique_ptr<Profiler> profiler;
   std::optional<LevelLearner> learner;
-  std::vector<plan::PlannedLayer> inForce; ///< what plans have said of layers so far
+  std::vector<plan::PlannedLayer> inForce; ///< the latest entry of each layer in all plans so far
 };
 
 } // namespace cgx

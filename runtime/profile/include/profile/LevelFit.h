@@ -16,17 +16,17 @@
 
 namespace cgx {
 
-/// Places of a histogram of shares of a range: several between two levels.
+/// Returns the number of places in a histogram over a bucket's range: several between two levels.
 size_t levelFitPlaces(const cgx_codec &codec);
 
-/// Even levels, 2^bits of them from 0 to 1.
+/// Returns 2^bits even levels from 0 to 1.
 std::vector<float> evenLevels(const cgx_codec &codec);
 
-/// Runs Algorithm 5.1 of QSDP over values that are spread as the histogram says, from even levels on. Levels
-/// that would make a larger error than even ones with the codec's rounding are not taken.
+/// Fits levels by Algorithm 5.1 of QSDP to values distributed as in the histogram, starting from even levels.
+/// Returns even levels if the fitted ones have a larger error with the codec's rounding.
 std::vector<float> fitLevels(const cgx_codec &codec, std::span<const double> histogram);
 
-/// The error that is expected of levels with the codec's rounding, squared, summed over the histogram.
+/// Returns the expected squared error of levels with the codec's rounding, summed over the histogram.
 double levelError(const cgx_codec &codec, std::span<const float> levels, std::span<const double> histogram);
 
 } // namespace cgx

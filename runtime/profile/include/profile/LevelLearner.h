@@ -1,4 +1,4 @@
-//===-- profile/LevelLearner.h - Levels that fit what a step sends -*- C++ -*-===//
+//===-- profile/LevelLearner.h - Levels learned from what is sent -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // QSDP, 5.6.2: at given steps, levels are fitted to what is sent, for each layer and kind, and hold until the
-// next of these steps. Each rank counts which shares of their buckets' ranges its elements are; the counts of
-// all ranks are added up, and levels are fitted to the sums (LevelFit.h).
+// next of these steps. Each rank counts at which places of their buckets' ranges its elements are; the counts
+// of all ranks are added up, and levels are fitted to the sums (LevelFit.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_PROFILE_LEVELLEARNER_H
@@ -21,37 +21,38 @@
 
 namespace cgx {
 
-/// What of a program gets levels, and when.
+/// The layers that get learned levels, and the steps at which they are learned.
 struct LevelRequest {
-  std::vector<uint64_t> steps;    ///< at whose ends levels are learned
-  std::vector<std::string> kinds; ///< of layers; empty: weights and gradients
-  std::string codec = "{}";       ///< JSON: parameters that take the place of those of a layer's codec
+  std::vector<uint64_t> steps;    ///< steps at whose ends levels are learned
+  std::vector<std::string> kinds; ///< kinds of layers; empty: weights and gradients
+  std::string codec = "{}";       ///< JSON: parameters that replace those of a layer's codec
 
-  /// From JSON: {"steps": [100, 1000], "kinds": ["gradient"], "codec": {"bits": 4}}.
+  /// Reads JSON such as {"steps": [100, 1000], "kinds": ["gradient"], "codec": {"bits": 4}}.
   static Result<LevelRequest> parse(const std::string &json);
 };
 
 class LevelLearner {
 public:
-  /// Fails where no layer, or not each layer of a kind, can have learned levels. `codecs` outlive it.
+  /// Fails if no layer, or not each layer of a requested kind, can have learned levels. `codecs` must outlive
+  /// the result.
   static Result<LevelLearner> make(const CodecTable &codecs, const std::vector<ProfiledOperand> &profiled,
                                    const LevelRequest &request);
 
   void beginStep(uint64_t step);
-  /// Whether the step that runs, or has just ended, is one to learn at.
+  /// Returns true if the current step, or the one that has just ended, is one to learn at.
   bool isLearning() const { return learning; }
   void observe(size_t collective, size_t operand, const std::byte *input);
 
-  /// Ends a step to learn at. All ranks must, before the next; rank 0 gets a plan of the layers that levels
-  /// were learned for, the others an empty one.
+  /// Ends a step to learn at. All ranks must call it before the next step; rank 0 gets a plan of the layers
+  /// for which levels were learned, the others an empty one.
   Result<plan::Plan> finish(Transport &transport, std::chrono::milliseconds timeout, uint64_t step);
 
 private:
   struct Learned {
     ProfiledOperand place;
     cgx_codec codec;
-    std::vector<double> counts; ///< by share of the range, in squares of ranges
-    uint64_t runs = 0;          ///< in this step
+    std::vector<double> counts; ///< by place in the range, weighted by squared ranges
+    uint64_t runs = 0;          ///< runs in this step
   };
 
   LevelLearner(const CodecTable &codecs, std::vector<uint64_t> steps)
@@ -65,7 +66,7 @@ private:
   const CodecTable *codecs;
   std::set<uint64_t> steps;
   std::vector<Learned> operands;
-  uint64_t observed = 0; ///< elements, in this step
+  uint64_t observed = 0; ///< elements observed in this step
   bool learning = false;
 };
 

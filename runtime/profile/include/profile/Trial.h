@@ -1,4 +1,4 @@
-//===-- profile/Trial.h - One codec on one gradient -*- C++ -*-===//
+//===-- profile/Trial.h - Trial of one codec on one gradient ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,17 +19,17 @@ namespace cgx {
 
 struct RandomKey;
 
-/// Encodes and decodes as a collective does, and looks at what was lost. Keeps its memory
-/// between trials.
+/// A trial encodes and decodes as a collective does, and measures the error. It keeps its memory between
+/// runs.
 class Trial {
 public:
   struct Outcome {
-    double squaredError = 0; ///< infinite where it is no number
+    double squaredError = 0; ///< infinite if it is not a number
     double encodeSeconds = 0, decodeSeconds = 0;
-    double filled = 1; ///< the share of the bytes that a payload can have
+    double filled = 1; ///< share of the maximum payload bytes that were used
   };
 
-  /// `type` is the operand's, to which the gradient is rounded first; `codec` must take it.
+  /// Runs a trial. The gradient is first rounded to `type`, the operand's; `codec` must accept that type.
   Outcome run(const cgx_codec &codec, cgx_element_type type, std::span<const float> gradient, RandomKey key);
 
 private:

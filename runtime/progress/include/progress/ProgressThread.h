@@ -1,4 +1,4 @@
-//===-- progress/ProgressThread.h - Work beside the step ---------*- C++ -*-===//
+//===-- progress/ProgressThread.h - A thread for communication --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One thread that does what it is given, in that order. Who gives it work is one thread too.
+// A thread that executes submitted work in order. Only one thread submits.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_PROGRESS_PROGRESSTHREAD_H
@@ -24,11 +24,11 @@ namespace cgx {
 
 class ProgressThread {
 public:
-  /// Names work that was given.
+  /// The name of submitted work.
   using Ticket = uint64_t;
 
-  /// `mayWaste` says whether there is a processor to spare: then both sides look for each other for a
-  /// moment before they sleep, because to be woken takes longer than a small collective.
+  /// `mayWaste` tells whether a processor is to spare: then both sides spin for a moment before they sleep,
+  /// because waking up takes longer than a small collective.
   explicit ProgressThread(bool mayWaste);
   /// Waits for all work.
   ~ProgressThread();
@@ -37,14 +37,14 @@ public:
 
   /// `work` must not throw.
   Ticket submit(std::function<void()> work);
-  /// Waits until that work, and all before it, is done: what it wrote is then seen by the caller.
+  /// Waits until that work, and all before it, is done. The caller then sees what it wrote.
   void await(Ticket ticket);
   void awaitAll() { await(submitted.load(std::memory_order_relaxed)); }
   bool isIdle() const { return completed.load(std::memory_order_acquire) == submitted.load(); }
 
 private:
   void run();
-  /// Whether `condition` comes true while looking.
+  /// Spins for a moment; returns true if `condition` became true.
   template <typename Condition> bool look(Condition condition) const;
 
   const bool mayWaste;
@@ -53,7 +53,7 @@ private:
   std::deque<std::function<void()>> queue; ///< guarded by `mutex`
   bool ending = false;                     ///< guarded by `mutex`
   std::atomic<uint64_t> submitted{0}, completed{0};
-  std::thread thread; ///< last: it uses everything above
+  std::thread thread; ///< last member, because it uses everything above
 };
 
 } // namespace cgx

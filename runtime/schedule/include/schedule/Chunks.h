@@ -1,4 +1,4 @@
-//===-- schedule/Chunks.h - Who holds which elements ---*- C++ -*-===//
+//===-- schedule/Chunks.h - Chunks of tensors and their owners --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Pure functions of rank counts and sizes. No algorithm computes an offset or a number of bytes elsewhere.
+// This file has pure functions of rank counts and sizes. No algorithm computes an offset or a number of bytes
+// elsewhere.
 #ifndef CGX_RUNTIME_SCHEDULE_CHUNKS_H
 #define CGX_RUNTIME_SCHEDULE_CHUNKS_H
 
@@ -15,13 +16,13 @@
 
 namespace cgx {
 
-/// A tensor cut into chunks by a pattern; position c owns chunk c.
+/// The chunks into which a pattern divides a tensor; position c owns chunk c.
 struct Chunks {
   cgx_pattern pattern{};
-  cgx_codec codec{}; ///< of payloads
+  cgx_codec codec{}; ///< codec of the payloads
   uint32_t type = CGX_F32;
   uint64_t elements = 0;
-  cgx_codec cut = codec; ///< chunks begin where its buckets do
+  cgx_codec cut = codec; ///< codec at whose buckets chunks begin
 
   uint64_t count() const { return pattern.ranks; }
   uint64_t begin(uint64_t chunk) const { return cgx_part_begin(&pattern, &cut, elements, chunk); }
@@ -31,11 +32,11 @@ struct Chunks {
   uint64_t payload(uint64_t chunk) const {
     return cgx_part_payload_bytes(&pattern, &cut, &codec, type, elements, chunk);
   }
-  /// Distance of payloads of one chunk, from several ranks: has room for any chunk, of
-  /// which chunk 0 is the largest.
+  /// Returns the distance between the payloads of one chunk from several ranks. Any chunk fits, since chunk 0
+  /// is the largest.
   uint64_t slot() const { return payload(0); }
-  /// Where each chunk's payload begins in the payload of the whole tensor, in which they
-  /// lie one behind the other; the last entry is its end.
+  /// Returns where each chunk's payload begins in the payload of the whole tensor, in which they follow each
+  /// other; the last entry is its end.
   std::vector<uint64_t> payloadBegins() const {
     std::vector<uint64_t> begins(count() + 1, 0);
     for (uint64_t chunk = 0; chunk < count(); ++chunk)
@@ -44,37 +45,37 @@ struct Chunks {
   }
 };
 
-/// Elements of an operand.
+/// A range of elements of an operand.
 struct ElementRange {
   uint64_t begin = 0, size = 0;
 };
 
-/// What a position encodes of an operand in the two phases of an all-reduce, other than inside of
-/// hosts: each element once, so that error feedback remembers one loss of each.
+/// The ranges that a position encodes in the two phases of an all-reduce, apart from intra-host stages. Each
+/// element is encoded once, so that error feedback keeps one loss of each.
 struct EncodedRanges {
   ElementRange contribution, result;
 };
 
-inline EncodedRanges encodedRanges(const cgx_schedule &schedule, const cgx_codec &codec, bool isExact,
+inline EncodedRanges encodedRanges(const cgx_schedule &schedule, const cgx_codec &codec, bool isUncompressed,
                                    uint32_t type, uint64_t elements, const Group &group) {
   const cgx_collective collective{.ranks = group.size(), .schedule = schedule};
   cgx_pattern pattern = cgx_pattern_of(&collective);
   uint32_t position = group.position;
   if (cgx_algorithm_has_hosts(schedule.algorithm) && group.size() > 1) {
-    // Between hosts the own chunk is a tensor of its own.
-    const Chunks host{cgx_host_stage(&schedule, group.size(), 0), isExact ? codec : schedule.inside, type,
-                      elements};
+    // Between hosts this rank's own chunk is a tensor of its own.
+    const Chunks host{cgx_host_stage(&schedule, group.size(), 0), isUncompressed ? codec : schedule.inside,
+                      type, elements};
     elements = host.size(cgx_position_in_stage(&schedule, 0, position));
     pattern = cgx_host_stage(&schedule, group.size(), 1);
     position = cgx_position_in_stage(&schedule, 1, position);
   }
   const Chunks chunks{pattern, codec, type, elements};
   const ElementRange own{chunks.begin(position), chunks.size(position)};
-  if (pattern.cut == CGX_CUT_COPIES) // everybody reduces for itself: nobody encodes a result
+  if (pattern.cut == CGX_CUT_COPIES) // every rank reduces for itself, so nobody encodes a result
     return {{0, elements}, {}};
   if (pattern.cut != CGX_CUT_ONE || group.size() == 1)
     return {{0, elements}, own};
-  // The owner of all encodes no contribution, and the others no result.
+  // The owner of the only chunk encodes no contribution, and the others encode no result.
   return position == pattern.owner ? EncodedRanges{{}, own} : EncodedRanges{{0, elements}, {}};
 }
 

@@ -18,7 +18,7 @@
 
 namespace cgx {
 
-/// The ranks that take part in one collective, and where this one is among them.
+/// The ranks that take part in one collective, and the position of this rank among them.
 struct Group {
   std::vector<uint32_t> ranks;
   uint32_t position = 0;
@@ -26,7 +26,7 @@ struct Group {
   uint32_t size() const { return uint32_t(ranks.size()); }
 };
 
-/// The row of `groups` that `rank` is in; a rank in none is a group of its own.
+/// Returns the row of `groups` that contains `rank`; a rank in none forms a group of its own.
 inline Group groupOf(const std::vector<std::vector<uint32_t>> &groups, uint32_t rank) {
   for (const std::vector<uint32_t> &row : groups)
     for (uint32_t position = 0; position < row.size(); ++position)
@@ -35,7 +35,7 @@ inline Group groupOf(const std::vector<std::vector<uint32_t>> &groups, uint32_t 
   return {{rank}, 0};
 }
 
-/// All ranks of a job.
+/// Returns the group of all ranks of a job.
 inline Group groupOfAll(uint32_t ranks, uint32_t rank) {
   Group group{std::vector<uint32_t>(ranks), rank};
   for (uint32_t i = 0; i < ranks; ++i)
@@ -43,9 +43,9 @@ inline Group groupOfAll(uint32_t ranks, uint32_t rank) {
   return group;
 }
 
-/// What a position in a group is for a permutation: `rank`'s place among the senders that its pairs connect
-/// it with, a ring or a chain, in the order of the pairs. Along one axis of a mesh, rings that are replicas
-/// of each other have equal places. 0 for a rank that sends nothing.
+/// Returns the place of `rank`, for a permutation, among the senders that its pairs connect with it into a
+/// ring or a chain, in the order of the pairs. Along one axis of a mesh, rings that are replicas of each
+/// other have equal places. Returns 0 for a rank that sends nothing.
 inline uint32_t placeInPermutation(std::span<const cgx_pair> pairs, uint32_t rank) {
   std::map<uint32_t, uint32_t> targets, sources;
   for (auto [source, target] : pairs) {
@@ -66,7 +66,7 @@ inline uint32_t placeInPermutation(std::span<const cgx_pair> pairs, uint32_t ran
   return 0;
 }
 
-/// Of a hierarchical all-reduce: the group of one of its stages (cgx/schedule.h) that this rank is in.
+/// Returns the group of one stage (cgx/schedule.h) of a hierarchical all-reduce that contains this rank.
 inline Group groupOfStage(const Group &group, const cgx_schedule &schedule, uint32_t stage) {
   Group members{{}, cgx_position_in_stage(&schedule, stage, group.position)};
   const uint32_t count = cgx_host_stage(&schedule, group.size(), stage).ranks;

@@ -1,4 +1,4 @@
-//===-- schedule/Schedule.h - What one rank sends and receives, step by step ---*- C++ -*-===//
+//===-- schedule/Schedule.h - The steps of one rank -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// cgx/schedule.h as one position of a group sees it. No transport, no codec, no device: both executors, of
-// the host and of GPUs, take from here who gets which chunk, when, and in which order.
+// This is cgx/schedule.h as seen from one position of a group. It knows no transport, no codec and no device:
+// the executors of the host and of GPUs both read here who gets which chunk, when, and in which order.
 #ifndef CGX_RUNTIME_SCHEDULE_SCHEDULE_H
 #define CGX_RUNTIME_SCHEDULE_SCHEDULE_H
 
@@ -20,7 +20,7 @@ namespace cgx {
 
 using Transfer = cgx_transfer;
 
-/// What a position sends and receives at one time, each in the order of the turns.
+/// The transfers of one step of a position, sends and receives each in the order of the turns.
 struct Step {
   std::vector<Transfer> sends, receives;
 };
@@ -32,14 +32,14 @@ template <typename Visit> void forEachChunk(const std::vector<Transfer> &transfe
       visit(transfer, chunk);
 }
 
-/// Contributions travel first, step by step, and what came in one step may be a part of what leaves in the
-/// next. Results follow, each from the position with the number of its chunk, unchanged, and over others if
-/// there are several steps. One of the two may have nothing to bring.
+/// Contributions are sent first, step by step; what arrives in one step may be part of what is sent in the
+/// next. Results follow unchanged, each from the position with the number of its chunk, and via others if
+/// there are several steps. One of the two lists may be empty.
 struct Schedule {
   std::vector<Step> contributions, results;
 };
 
-/// All that a position sends in a step, or receives, is visited.
+/// Visits each transfer that a position sends, or receives, in a step.
 template <typename Visit>
 void forEachTransfer(const cgx_pattern &pattern, uint32_t phase, uint32_t step, uint32_t position, bool sends,
                      Visit visit) {

@@ -1,4 +1,4 @@
-//===-- state/CarryOver.h - What codecs remember, in another program -*- C++ -*-===//
+//===-- state/CarryOver.h - Moves codec state to another program -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,8 +15,8 @@
 
 namespace cgx {
 
-/// Copies the state of one program to that of another one with the same layers, which may travel in other
-/// collectives. CGX_INVALID_ARGUMENT, and nothing is copied, where something that is not zero has no place
+/// Copies the state of one program to that of another one with the same layers, which may be in other
+/// collectives. Returns CGX_INVALID_ARGUMENT, and copies nothing, if state that is not zero has no place
 /// there.
 Status carryOver(std::span<const StateTensor> from, std::span<const StateTensor> to);
 

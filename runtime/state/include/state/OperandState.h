@@ -1,4 +1,4 @@
-//===-- state/OperandState.h - What a rank remembers of operands -*- C++ -*-===//
+//===-- state/OperandState.h - Codec state of operands ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,33 +14,36 @@
 
 namespace cgx {
 
-/// What a rank remembers of one operand from step to step.
+/// The state that a rank keeps for one operand from step to step.
 struct OperandState {
-  std::optional<Residual> contribution; ///< lost from what this rank gives
-  std::optional<Residual> result;       ///< lost from what it makes of its own chunk, as its owner
-  uint64_t chunkAlignment = 0;          ///< of the chunks that `result` was made for, on all ranks
-  /// Of lowrank: the right factor that the next step begins with, for the largest rank that there is room
-  /// for. The same on all ranks of a group. A vector of zeros has yet to be drawn.
+  std::optional<Residual> contribution; ///< loss of what this rank contributes
+  std::optional<Residual> result;       ///< loss of the result of its own chunk, as its owner
+  uint64_t chunkAlignment = 0;          ///< alignment of the chunks that `result` was made for, on all ranks
+  /// The right factor of lowrank with which the next step begins, for the largest rank that has buffer space.
+  /// It is the same on all ranks of a group. A vector of zeros has yet to be drawn.
   std::vector<float> warmStart;
-  /// Of changes: what was last sent to the rank that this one is a source of, and what last came.
+  /// The messages last sent to the rank of which this one is a source, and those last received, if changes
+  /// are sent.
   std::optional<Messages> sent, received;
-  /// Of a gather that another one decodes again: the payloads of all ranks of the group, of its last run.
+  /// The payloads of all ranks of the group in the last run of a gather that another one decodes again.
   std::vector<std::byte> payloads;
-  /// What the optimizer keeps of the operand's parameter, lent until the step ends.
+  /// The tensors that the optimizer keeps for the operand's parameter, bound until the step ends.
   std::array<KeptTensor, CGX_KEPT_COUNT> kept = {};
-  /// How often the operand was exchanged in this step: a collective in a loop rounds anew each time.
+  /// The number of times that the operand was exchanged in this step: a collective in a loop rounds
+  /// differently each time.
   uint64_t runs = 0;
 };
 
-/// The memory of one rank for all operands of a program. It is made at once, zero, so that its names and
-/// sizes follow from the program and a checkpoint can be written back before the first step.
+/// The state of one rank for all operands of a program. It is allocated at once, and zero, so that its names
+/// and sizes follow from the program and a checkpoint can be restored before the first step.
 class ProgramState {
 public:
-  /// With messages in files of a folder, if that is not empty. Status() says whether there are all.
+  /// Keeps message buffers in files of the folder, if that is not empty. status() reports whether all could
+  /// be allocated.
   ProgramState(const Program &program, uint32_t rank, const std::string &messagesIn = {});
   const Status &status() const { return memory.status(); }
 
-  /// One for each operand of the collective at `index` of the program.
+  /// Returns the states of the operands of the collective at `index` of the program.
   std::span<OperandState> operandsOf(size_t index) { return states[index]; }
 
   void beginStep();
@@ -48,7 +51,7 @@ public:
   std::span<const StateTensor> tensors() const { return described; }
 
 private:
-  StateMemorySource memory; ///< of messages
+  StateMemorySource memory; ///< memory of message buffers
   std::vector<std::vector<OperandState>> states;
   std::vector<StateTensor> described;
 };

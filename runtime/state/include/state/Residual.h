@@ -1,4 +1,4 @@
-//===-- state/Residual.h - What encoding lost so far -------------*- C++ -*-===//
+//===-- state/Residual.h - Residuals of error feedback ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The memory of error feedback (Algorithm 2.1 of the thesis behind CGX and L-GreCo): what
-// a rank meant to send and did not, to be added to what it sends next.
+// The memory of error feedback (Algorithm 2.1 of the thesis behind CGX and L-GreCo) holds what encoding lost
+// so far, which is added to what the rank sends next.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_STATE_RESIDUAL_H
@@ -22,35 +22,36 @@
 
 namespace cgx {
 
-/// A residual for the elements [begin, begin + elements) of an operand; zero at first.
+/// The residual of the elements [begin, begin + elements) of an operand; zero at first.
 class Residual {
 public:
   Residual(ResidualStorage storage, uint64_t begin, uint64_t elements);
-  /// In memory of bytesOf() bytes.
+  /// Uses memory of bytesOf() bytes.
   Residual(ResidualStorage storage, uint64_t begin, uint64_t elements, StateMemory memory);
 
   static uint64_t bytesOf(ResidualStorage storage, uint64_t elements);
 
-  /// The residual of the elements that start with element `first` of the operand: zero where there is none.
-  /// (A plan whose codec has longer buckets moves the ends of chunks.)
+  /// Loads the residual of the elements that start with element `first` of the operand: zero where there is
+  /// none. (A plan whose codec has longer buckets moves the ends of chunks.)
   void load(uint64_t first, std::span<float> values) const;
 
-  /// Replaces it, where there is one. The values are finite. What the storage cannot hold is lost.
+  /// Replaces the residual where there is one. The values must be finite. Precision that the storage does not
+  /// have is lost.
   void store(uint64_t first, std::span<const float> values);
 
-  /// Elements [firstElement(), endElement()) of the operand are kept.
+  /// The residual covers elements [firstElement(), endElement()) of the operand.
   uint64_t firstElement() const { return begin; }
   uint64_t endElement() const { return begin + elements; }
   ResidualStorage kind() const { return storage; }
-  /// Them as they are kept, and the scales of Int8.
+  /// Returns the elements in their stored form; storedScales() are the scales of Int8.
   std::span<std::byte> stored();
   std::span<float> storedScales() { return scales; }
 
-  /// The memory behind it, to be saved and restored, under `name`.
+  /// Adds the memory, under `name`, to the tensors to be saved and restored.
   void describe(const std::string &name, std::vector<StateTensor> &tensors);
 
 private:
-  /// Elements of a range that are in front of those kept, and that are kept.
+  /// The number of elements of a range that come before the covered ones, and that are covered.
   struct Overlap {
     uint64_t skipped, kept;
   };
@@ -65,7 +66,7 @@ private:
   uint64_t begin;
   uint64_t elements;
   StateMemory memory;
-  std::vector<float> scales; ///< of Int8
+  std::vector<float> scales; ///< scales of Int8
 
   template <typename Element> std::span<Element> kept() {
     return {reinterpret_cast<Element *>(memory.data()), elements};

@@ -1,4 +1,4 @@
-//===-- state/StateFiles.h - What is remembered, in files --------*- C++ -*-===//
+//===-- state/StateFiles.h - Codec state in mapped files --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,17 +15,17 @@
 
 namespace cgx {
 
-/// Memory in a new file of a folder. It has no name, so that it goes with whoever uses it, and all of its
-/// bytes are reserved: a disk that is full later ends no step.
+/// Maps a new file of a folder. The file has no name, so that it disappears with its user, and all of its
+/// bytes are reserved: a disk that is full later fails no step.
 Result<StateMemory> mapFile(const std::string &folder, uint64_t bytes);
 
-/// Where memory of messages is taken from.
+/// The source of the memory of message buffers.
 class StateMemorySource {
 public:
-  /// From the heap if `folder` is empty, else from files there.
+  /// Takes memory from the heap if `folder` is empty, else from files there.
   explicit StateMemorySource(std::string folder = {}) : folder(std::move(folder)) {}
 
-  /// Nothing after a failure, which stays.
+  /// Returns memory, or none after a failure, which is kept.
   StateMemory take(uint64_t bytes);
   const Status &status() const { return failure; }
 

@@ -1,4 +1,4 @@
-//===-- state/StateMemory.h - Where what is remembered lies ------*- C++ -*-===//
+//===-- state/StateMemory.h - Memory of codec state -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,13 +15,13 @@
 
 namespace cgx {
 
-/// Gives back memory that was mapped.
+/// Unmaps memory.
 struct Unmap {
   uint64_t bytes;
   void operator()(std::byte *begin) const;
 };
 
-/// Bytes that are 0 at first, on the heap or in a file that is mapped (StateFiles.h). Moving it moves no
+/// Bytes that are 0 at first, on the heap or in a mapped file (StateFiles.h). Moving the object moves no
 /// byte.
 class StateMemory {
 public:
@@ -33,7 +33,7 @@ public:
 
 private:
   std::vector<std::byte> heap;
-  std::unique_ptr<std::byte, Unmap> mapping; ///< in place of `heap`
+  std::unique_ptr<std::byte, Unmap> mapping; ///< used instead of `heap`
 };
 
 } // namespace cgx

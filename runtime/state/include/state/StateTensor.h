@@ -1,4 +1,4 @@
-//===-- state/StateTensor.h - A piece of a rank's memory ---------*- C++ -*-===//
+//===-- state/StateTensor.h - A tensor of codec state -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,9 +14,9 @@
 
 namespace cgx {
 
-/// What a host saves with a checkpoint, and writes back before it goes on.
+/// A tensor that a host program saves with a checkpoint, and restores before it continues.
 struct StateTensor {
-  std::string name; ///< unique in its rank
+  std::string name; ///< unique within its rank
   cgx_element_type type = CGX_F32;
   uint64_t elements = 0;
   void *data = nullptr;

@@ -1,4 +1,4 @@
-//===-- status/Digest.h - A number for a text -------------------*- C++ -*-===//
+//===-- status/Digest.h - The digest of a text ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,8 @@
 
 namespace cgx {
 
-/// FNV-1a: the same on all ranks, whatever built them, so that they can compare texts by it.
+/// Returns the FNV-1a digest, which is the same on all ranks, whatever built them, so that they can compare
+/// texts by it.
 inline uint64_t digestOf(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325ull;
   for (unsigned char byte : text)

@@ -1,4 +1,4 @@
-//===-- status/Status.h - Success, or what went wrong ------------*- C++ -*-===//
+//===-- status/Status.h - Failures as values --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The runtime reports every failure as a value. Only capi/ turns it into what a
-// C program sees.
+// The runtime reports every failure as a value. Only capi/ turns it into a status of the C ABI.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_STATUS_STATUS_H
@@ -30,8 +29,8 @@ template <typename... Parts> std::string concat(const Parts &...parts) {
   return std::move(stream).str();
 }
 
-/// A code that says what the caller should do, and a message that says what
-/// happened. Messages are lower case, without a final period.
+/// A code that tells the caller what to do, and a message that tells what happened. Messages are lower case,
+/// without a final period.
 class [[nodiscard]] Status {
 public:
   Status() = default;
@@ -45,7 +44,7 @@ public:
   cgx_status getCode() const { return code; }
   const std::string &message() const { return text; }
 
-  /// The same failure, told by someone who knows more about where it happened.
+  /// Returns the same failure with `place` before its message.
   Status within(const std::string &place) const {
     return ok() ? Status() : Status(code, place + ": " + text);
   }
@@ -55,7 +54,7 @@ private:
   std::string text;
 };
 
-/// A value, or why there is none.
+/// A value, or the status that tells why there is none.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : value(std::move(value)) {}

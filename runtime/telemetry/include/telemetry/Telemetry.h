@@ -1,4 +1,4 @@
-//===-- telemetry/Telemetry.h - What was sent, and how long it took -*- C++ -*-===//
+//===-- telemetry/Telemetry.h - Counters of bytes and times -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,16 +13,16 @@
 namespace cgx {
 
 struct OperandCounters {
-  uint64_t rawBytes = 0;   ///< what the same algorithm would have sent uncompressed
+  uint64_t rawBytes = 0;   ///< bytes that the same algorithm would have sent uncompressed
   uint64_t wireBytes = 0;  ///< payload bytes that left this rank
-  uint64_t firstBytes = 0; ///< of changes: those of them that were rows of samples not sent before
+  uint64_t firstBytes = 0; ///< for changes: the part of wireBytes for samples that had not been sent before
 };
 
-/// Adds up the time of one activity of one collective.
+/// The accumulated time of one activity of one collective.
 struct Timer {
   Activity activity;
   std::chrono::nanoseconds time{};
-  Timeline *timeline = nullptr; ///< where spans are kept; null: nowhere
+  Timeline *timeline = nullptr; ///< receives the spans; null: none does
   uint32_t collective = Timeline::kNone;
 };
 
@@ -50,17 +50,17 @@ struct CollectiveCounters {
   Timer encode{Activity::Encode};
   Timer exchange{Activity::Exchange}; ///< sending, receiving, waiting for ranks
   Timer decode{Activity::Decode};     ///< decoding and reducing
-  Timer total{Activity::Collective};  ///< of all runs
-  Timer wait{Activity::Wait};         ///< the part of it during which the step did nothing else
+  Timer total{Activity::Collective};  ///< time of all runs
+  Timer wait{Activity::Wait};         ///< the part of `total` during which the step did nothing else
 
-  /// Whoever runs the collective next keeps its spans there; null: nowhere.
+  /// Sets the timeline of the thread that runs the collective next; null keeps no spans.
   void runsOn(Timeline *timeline) {
     for (Timer *timer : {&encode, &exchange, &decode, &total})
       timer->timeline = timeline;
   }
 };
 
-/// The counters of one context; collectives in the order of the program's.
+/// The counters of one context, with collectives in the program's order.
 struct Telemetry {
   uint64_t steps = 0;
   Timer profiling{Activity::Compute}; ///< measuring, solving, agreeing; not part of any collective
@@ -68,7 +68,7 @@ struct Telemetry {
 
   explicit Telemetry(const Program &program);
 
-  /// The JSON of cgx_context_telemetry; the schema is in runtime/README.md.
+  /// Returns the JSON of cgx_context_telemetry; runtime/README.md has its schema.
   std::string toJson(const Program &program, uint32_t rank, uint64_t transportBytes) const;
 };
 

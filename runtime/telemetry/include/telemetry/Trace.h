@@ -1,4 +1,4 @@
-//===-- telemetry/Trace.h - What a rank did when -----------------*- C++ -*-===//
+//===-- telemetry/Trace.h - Spans of time of one rank -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,10 +24,10 @@ enum class Activity : uint8_t { Step, Compute, Collective, Encode, Exchange, Dec
 /// The spans of time of one thread. Only that thread adds to it.
 class Timeline {
 public:
-  /// Of no collective.
+  /// Stands for no collective.
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// What happened from `begin` to `end`, for the collective at position `collective` of the program.
+  /// Adds a span from `begin` to `end`, for the collective at position `collective` of the program.
   void add(Activity activity, uint32_t collective, TraceClock::time_point begin, TraceClock::time_point end) {
     if (spans.size() < kMost)
       spans.push_back({begin, end, collective, activity});
@@ -42,21 +42,21 @@ private:
     uint32_t collective;
     Activity activity;
   };
-  /// 64 MB: hours of a small job, some thousand steps of a large one.
+  /// The limit of 64 MB holds hours of a small job, or some thousand steps of a large one.
   static constexpr size_t kMost = size_t(2) << 20;
 
   std::vector<Span> spans;
-  uint64_t dropped = 0; ///< for want of room
+  uint64_t dropped = 0; ///< spans beyond the limit
 };
 
-/// What the threads of one rank did since the trace began.
+/// The activities of the threads of one rank since the trace began.
 class Trace {
 public:
-  /// The thread that runs the step, and the progress thread.
+  /// The timelines of the thread that runs the step, and of the progress thread.
   Timeline step, progress;
 
-  /// The events of the trace event format (Chrome, Perfetto), as a JSON array: the rank is the process. Times
-  /// are microseconds of the system's clock, so that ranks on several hosts can be laid side by side.
+  /// Returns the events of the trace event format (Chrome, Perfetto) as a JSON array; the rank is the
+  /// process. Times are microseconds of the system's clock, so that ranks of several hosts can be compared.
   std::string toJson(const Program &program, uint32_t rank) const;
 
 private:

@@ -1,4 +1,4 @@
-//===-- transport/AgreedLength.h - How long messages of a group are -*- C++ -*-===//
+//===-- transport/AgreedLength.h - The length of messages in a group -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where every rank sends to every other one at once, some receivers wait while others have a queue. With
-// more, shorter messages in the same queues that happens less often; with longer ones messages cost less
-// processor time. So messages are as long as the link carries in a part of a millisecond.
+// When every rank sends to every other one at once, some receivers wait while others have a queue. More,
+// shorter messages in the same queues make that rarer; longer ones cost less processor time per byte. So
+// messages are as long as the link carries in a fraction of a millisecond.
 //
-// Who receives must know how long messages are. Each rank says with its results what length it wishes, by
-// what it has received in how much time. All results have come to all ranks when an exchange ends: then all
-// know the same wishes, and the next exchange has the longest of them. A rank that was late, and believes
-// that the link is slow, makes nobody's messages short.
+// A receiver must know the length of messages. With its results each rank sends the length it prefers,
+// derived from how fast data arrived. When an exchange ends, every rank has all results and thus the same
+// preferences, and the next exchange uses the longest. A rank that was late, and therefore believes the link
+// to be slow, shortens nobody's messages.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_AGREEDLENGTH_H
@@ -32,37 +32,39 @@ class AgreedLength {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// The lengths in bytes that there are; with the last one a message is as long as its transport likes.
+  /// The available lengths in bytes; the last one leaves the length to the transport.
   static constexpr std::array<uint64_t, 3> kLengths = {8 * 1024, 36 * 1024,
                                                        std::numeric_limits<uint64_t>::max()};
-  /// The time for which a message should keep a link.
+  /// The time for which a message should occupy a link.
   static constexpr std::chrono::microseconds kOnLink{256};
-  /// What an exchange must have brought to tell how fast the link is.
+  /// The fewest bytes of an exchange from which the speed of the link can be estimated.
   static constexpr uint64_t kTelling = 1 << 20;
 
-  /// An exchange of that many ranks begins.
+  /// Begins an exchange of `ranks` ranks.
   void begin(uint32_t ranks);
-  /// The most bytes of a message of this exchange. The same on all ranks.
+  /// Returns the most bytes of a message of this exchange. All ranks return the same.
   uint64_t bytes() const { return kLengths[agreed]; }
 
-  /// This rank sends a result to all others: what it says with it, an index into kLengths.
+  /// Records that this rank sends a result to all others. Returns the preferred length that goes with it, an
+  /// index into kLengths.
   uint32_t say(uint32_t self) { return said[self] = own; }
-  /// The rank at `position` has said so with a result. A larger number than there are lengths means the last.
+  /// Records the preferred length that came with a result of the rank at `position`. An index past the last
+  /// length means the last one.
   void hear(uint32_t position, uint32_t wish);
 
-  /// So many bytes have come since all ranks take part.
+  /// Records how many bytes have arrived since all ranks take part.
   void noteReceived(uint64_t count, Clock::time_point now);
-  /// The exchange is over: all results have come.
+  /// Ends the exchange, after all results have arrived.
   void end();
 
 private:
   static constexpr uint32_t kLongest = kLengths.size() - 1;
 
   uint32_t agreed = kLongest, own = kLongest;
-  std::vector<uint32_t> said; ///< by position, what its last result said; the longest before that
+  std::vector<uint32_t> said; ///< the preference in each position's last result; at first the longest length
   std::optional<Clock::time_point> began;
   Clock::time_point last;
-  uint64_t received = 0; ///< after `began`
+  uint64_t received = 0; ///< bytes since `began`
   double fastest = 0;    ///< bytes per second
 };
 

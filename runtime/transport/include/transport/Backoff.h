@@ -1,4 +1,4 @@
-//===-- transport/Backoff.h - How to wait -----------------------*- C++ -*-===//
+//===-- transport/Backoff.h - Spinning, yielding, sleeping ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,7 +26,7 @@ class Backoff {
 public:
   explicit Backoff(uint32_t ranksOnHost) : spins(ranksOnHost <= usableCores() ? 2000 : 20) {}
 
-  /// Something happened: start over.
+  /// Starts over, because something happened.
   void renew() {
     turns = 0;
     waited = {};
@@ -49,20 +49,20 @@ public:
       ++turns;
       last = now;
     }
-    // By the clock, not by turns: on a busy machine one yield may take milliseconds.
+    // The limit is a time, not a number of turns: on a busy machine one yield may take milliseconds.
     if (!asleep && now - last < kYielding) {
       sched_yield();
       return false;
     }
-    // A turn counts for at most 100 ms: a job that a user suspends and continues, all
-    // ranks at once, has not been waiting all that time.
+    // A turn counts for at most 100 ms, so that the time in which a user has suspended the whole job is not
+    // counted.
     waited += std::min<Clock::duration>(now - last, std::chrono::milliseconds(100));
     asleep = true;
     last = now;
     return true;
   }
 
-  /// Time since the last renewal that this rank was able to see pass.
+  /// Returns the time since the last renewal in which this rank was running.
   Clock::duration elapsed() const { return waited; }
 
   static uint32_t usableCores() {
@@ -72,7 +72,7 @@ public:
   }
 
 private:
-  static constexpr uint32_t kSpinsPerYield = 64; // some 2 us
+  static constexpr uint32_t kSpinsPerYield = 64; // about 2 us
   static constexpr std::chrono::microseconds kYielding{100};
 
   uint32_t spins;

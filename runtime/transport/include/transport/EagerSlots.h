@@ -1,4 +1,4 @@
-//===-- transport/EagerSlots.h - Messages in memory of the transport --*- C++ -*-===//
+//===-- transport/EagerSlots.h - Messages in memory of the transport -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,13 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A transport that has memory which ranks share, or buffers of its own, can lend it: the
-// sender writes a message where the receiver reads it. Eager messages are such messages, short
-// and of one order per lane and pair of ranks. One eager message may go to several ranks at
-// once, and is written once.
+// A transport with memory that ranks share, or with buffers of its own, can offer slots in it: the sender
+// writes a message where the receiver reads it. Such eager messages are short, and ordered per lane and pair
+// of ranks. One eager message may go to several ranks, and is written once.
 //
-// A lane stops when its eager messages are not taken: lanes are apart, so that what must always be
-// taken (results) never waits behind what may have to wait (contributions).
+// A lane stops when the receiver does not take its eager messages. Lanes are independent, so that messages
+// that must always be taken (results) never wait after messages that may have to wait (contributions).
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_EAGERSLOTS_H
@@ -27,11 +26,11 @@
 
 namespace cgx {
 
-/// Of exactBytes() over a network, where it is so fast that processors are its limit. Longer ones gain
-/// nothing over 5 Gbit; on slower links an AgreedLength is shorter.
-inline constexpr uint64_t kExactNetworkBytes = 48 * 1024;
+/// The uncompressedBytes() of a network so fast that processors are its limit. Longer messages gain nothing
+/// over 5 Gbit; on slower links an AgreedLength is shorter.
+inline constexpr uint64_t kUncompressedNetworkBytes = 48 * 1024;
 
-/// An eager message that has come; its memory is the transport's until it is released.
+/// An eager message that has arrived. Its memory belongs to the transport until it is released.
 struct EagerMessage {
   Tag tag;
   std::span<const std::byte> bytes;
@@ -41,44 +40,45 @@ class EagerSlots {
 public:
   static constexpr uint32_t kLanes = 2;
 
-  /// The part of a tag counts a collective's messages to one receiver in its lower bits. Above them is what
-  /// the sender has to say.
+  /// The lower bits of a tag's part number a collective's messages to one receiver. The sender's preferred
+  /// length stands above them.
   static constexpr uint32_t kNumberBits = 14;
   static constexpr uint32_t kNumberMask = (1u << kNumberBits) - 1;
 
   virtual ~EagerSlots() = default;
 
-  /// The most bytes of an eager message.
+  /// Returns the most bytes of an eager message.
   virtual uint64_t capacity() const = 0;
 
-  /// Bytes of tensor that should travel in one eager message, where payloads are so short that more fit. In
-  /// shared memory: so many stay in a second-level cache, with what is made of them.
+  /// Returns how many bytes of a tensor should travel in one eager message, where payloads are so short that
+  /// more would fit. In shared memory that many bytes, and their results, stay in a second-level cache.
   virtual uint64_t tensorBytes() const { return 128 * 1024; }
 
-  /// The most bytes of elements as they are that should travel in one eager message. The same on all ranks.
-  virtual uint64_t exactBytes() const { return capacity(); }
+  /// Returns the most bytes of uncompressed elements that should travel in one eager message. All ranks
+  /// return the same.
+  virtual uint64_t uncompressedBytes() const { return capacity(); }
 
-  /// Memory for the lane's next eager message, capacity() bytes aligned to 64, or null while all
-  /// of it is on its way. The same memory until it is sent.
+  /// Returns memory for the lane's next eager message, capacity() bytes aligned to 64, or null while all
+  /// slots are being sent. Returns the same memory until it is sent.
   virtual std::byte *reserve(uint32_t lane) = 0;
 
   /// Sends the first `bytes` of the reserved memory to all of `receivers`.
   virtual void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) = 0;
 
-  /// The oldest eager message of `peer` on this lane, or null if there is none yet.
+  /// Returns the oldest eager message of `peer` on this lane, or null if there is none yet.
   virtual const EagerMessage *front(uint32_t peer, uint32_t lane) = 0;
 
-  /// Gives the front eager message's memory back to its sender.
+  /// Returns the memory of the front eager message to its sender.
   virtual void release(uint32_t peer, uint32_t lane) = 0;
 
-  /// Whether all that was sent needs this rank no more: it may turn to other work then.
+  /// Returns true if nothing that was sent still needs calls by this rank, which may then do other work.
   virtual bool isAllTaken() const { return true; }
 
-  /// How much the group should have on its way over a network, and in how long messages; null where memory
+  /// Returns the state of congestion control of the group (window and message length); null where memory
   /// itself is the limit.
   virtual GroupTraffic *trafficOf(std::span<const uint32_t> /*group*/) { return nullptr; }
 
-  /// Whether `peer` has left the job: what it has not sent will not come.
+  /// Returns true if `peer` has left the job: messages that it has not sent will not arrive.
   virtual bool hasLeft(uint32_t peer) const = 0;
 };
 

@@ -1,4 +1,4 @@
-//===-- transport/GroupTraffic.h - What a group's links can take -*- C++ -*-===//
+//===-- transport/GroupTraffic.h - Congestion control of a group -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,7 +9,7 @@
 #define CGX_RUNTIME_TRANSPORT_GROUPTRAFFIC_H
 
 #include "transport/AgreedLength.h"
-#include "transport/Pace.h"
+#include "transport/CongestionWindow.h"
 
 #include <map>
 #include <span>
@@ -17,13 +17,13 @@
 
 namespace cgx {
 
-/// What a rank has learned, in exchanges over a network, of the links between the ranks of a group.
+/// The congestion window and message length that a rank has learned for the links of one group of ranks.
 struct GroupTraffic {
-  Pace pace;
+  CongestionWindow window;
   AgreedLength length;
 };
 
-/// One for each group of ranks: some are close to each other.
+/// Traffic states, one per group of ranks, because the ranks of some groups are closer to each other.
 class GroupTraffics {
 public:
   GroupTraffic &of(std::span<const uint32_t> group) { return traffics[{group.begin(), group.end()}]; }

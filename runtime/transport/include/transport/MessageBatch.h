@@ -1,4 +1,4 @@
-//===-- transport/MessageBatch.h - Post messages, wait for all --*- C++ -*-===//
+//===-- transport/MessageBatch.h - Messages that are waited for together -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A batch of messages that starts as it is filled and is waited for as a whole.
-// Waiting.h says how.
+// A batch of messages that are posted as it is filled and waited for together. WaitLoop.h implements the
+// wait.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_MESSAGEBATCH_H
@@ -24,8 +24,7 @@ class MessageBatch {
 public:
   MessageBatch(Transport &transport, std::chrono::milliseconds timeout)
       : transport(transport), timeout(timeout) {}
-  /// An exchange that was not finished has failed, and the transport with it:
-  /// half of a message cannot be taken back.
+  /// Fails the transport if the exchange was not finished: half of a message cannot be taken back.
   ~MessageBatch();
   MessageBatch(const MessageBatch &) = delete;
   MessageBatch &operator=(const MessageBatch &) = delete;
@@ -36,17 +35,17 @@ public:
 
   /// Moves what can be moved without waiting.
   Status poll();
-  /// Waits for all messages. `timeout` is the longest time without any progress.
+  /// Waits for all messages. `timeout` is the longest time without progress.
   Status finish();
 
 private:
   bool complete() const;
-  /// Ranks whose messages are still on their way.
+  /// Returns the ranks whose messages are still pending.
   std::set<uint32_t> pending() const;
 
   Transport &transport;
   std::chrono::milliseconds timeout;
-  std::deque<Outgoing> outgoing; // deques: posted messages stay where they are
+  std::deque<Outgoing> outgoing; // deques, so that posted messages do not move
   std::deque<Incoming> incoming;
 };
 

@@ -1,4 +1,4 @@
-//===-- transport/MostTelling.h - Of many reasons, one ----------*- C++ -*-===//
+//===-- transport/MostTelling.h - The most telling of many reasons -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Who tries again and again fails for one reason after another, and reports one. The last is often the least:
-// a rank that was refused for its secret finds nobody once the others have given up.
+// Code that retries fails for one reason after another, and reports one of them. The last is often the least
+// helpful: a rank that was rejected for its secret finds nobody once the others have given up.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_MOSTTELLING_H
@@ -18,19 +18,19 @@
 
 namespace cgx {
 
-/// How much a reason tells, from the least on.
+/// The degree to which a reason explains a failure, in ascending order.
 enum class Telling {
-  Nothing, ///< nobody is known to have been there
-  Refusal, ///< nobody took the connection, or who did hung up without a word
-  Silence, ///< somebody was there, and did not answer
-  Answer,  ///< somebody answered, and said or showed why not
+  Nothing, ///< nobody is known to have listened
+  Refusal, ///< the connection was refused, or closed without a word
+  Silence, ///< the other side accepted, and did not answer
+  Answer,  ///< the other side answered, and said or showed why not
 };
 
-/// Keeps the reason that tells most; of those that tell as much, the latest.
+/// The reason that explains most; among equals, the latest.
 class MostTelling {
 public:
   MostTelling() = default;
-  /// What holds as long as nothing is heard.
+  /// Starts with the text that holds until something is known.
   explicit MostTelling(std::string words) : text(std::move(words)) {}
 
   void hear(Telling how, std::string words) {

@@ -1,4 +1,4 @@
-//===-- transport/SpinPause.h - Between two looks at a flag -----*- C++ -*-===//
+//===-- transport/SpinPause.h - The pause of a spin loop --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,7 @@
 
 namespace cgx {
 
-/// Leaves the core to its other hardware thread for a moment.
+/// Yields the core to its other hardware thread for a moment.
 inline void spinPause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

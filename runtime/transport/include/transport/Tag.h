@@ -13,14 +13,14 @@
 
 namespace cgx {
 
-/// Names a message between two ranks, so that it is matched by what it is and
-/// never by when it arrives. Messages of one pair with equal tags are matched in
-/// the order of posting. Messages of two steps are never in flight together.
+/// The name of a message between two ranks. Messages are matched by name, never by arrival order; messages of
+/// one pair with equal tags are matched in the order of posting. Messages of two steps are never in flight
+/// together.
 struct Tag {
   uint64_t step = 0;
   uint32_t collective = 0;
   uint16_t phase = 0;
-  uint16_t part = 0; ///< which piece of the phase, such as one operand
+  uint16_t part = 0; ///< a part of the phase, such as one operand
 
   friend bool operator==(const Tag &, const Tag &) = default;
 };

@@ -29,7 +29,7 @@ Result<bool> takesDeviceMemory(MPI_Comm communicator, std::chrono::milliseconds 
   const char *given = std::getenv("CGX_MPI_GPU");
   const std::string_view wanted = given ? given : "";
   const bool isWrong = !wanted.empty() && wanted != "0" && wanted != "1";
-  // The smallest answer of all, also of a rank that must then say what is wrong.
+  // The smallest answer of all ranks decides, also if it is that of a rank that must then report its error.
   int answer = isWrong ? -1 : wanted.empty() ? takesDeviceMemoryHere() : wanted == "1";
   MPI_Request request;
   const auto begin = [&] {

@@ -12,9 +12,9 @@
 
 namespace cgx {
 
-/// Whether messages may lie in the memory of GPUs, on all ranks of the communicator: what MPI says of itself
-/// (Open MPI does), or CGX_MPI_GPU, 0 or 1, where it says nothing or the wrong thing. All ranks call, and
-/// wait for each other, at most `timeout`.
+/// Returns true if messages may lie in the memory of GPUs, on all ranks of the communicator. Each rank asks
+/// MPI (Open MPI answers); CGX_MPI_GPU, 0 or 1, replaces an answer that is missing or wrong. All ranks call
+/// this function, and wait for each other, at most `timeout`.
 Result<bool> takesDeviceMemory(MPI_Comm communicator, std::chrono::milliseconds timeout);
 
 } // namespace cgx

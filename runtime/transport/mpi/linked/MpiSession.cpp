@@ -22,7 +22,7 @@ namespace cgx {
 
 static std::atomic<bool> abandoned{false}, startedHere{false};
 
-/// Never destroyed: MPI may end later than this process's objects.
+/// The object is never destroyed: MPI may end after this process's objects.
 static std::recursive_mutex &turns() {
   static auto *one = new std::recursive_mutex;
   return *one;
@@ -54,7 +54,8 @@ struct Unfinished {
 };
 } // namespace
 
-/// What finishBeforeMpiEnds() was given. Never destroyed: MPI may end later than this process's objects.
+/// Messages given to finishBeforeMpiEnds(). The list is never destroyed: MPI may end after this process's
+/// objects.
 static std::vector<Unfinished> &unfinished() {
   static auto *all = new std::vector<Unfinished>;
   return *all;
@@ -64,7 +65,7 @@ void finishBeforeMpiEnds(MPI_Request request, std::shared_ptr<void> memory) {
   unfinished().push_back({request, std::move(memory)});
 }
 
-/// Whether all of it arrives; the others are on their way out as well, and take it.
+/// Returns true if all of them complete. The other ranks are finishing as well, and receive them.
 static bool finishAll() {
   Clock::time_point deadline = Clock::now() + std::chrono::seconds(30);
   for (Unfinished &entry : unfinished())
@@ -83,7 +84,7 @@ static void finalizeAtExit() {
   MPI_Finalized(&finalized);
   if (!finalized && !abandoned && finishAll())
     MPI_Finalize();
-  abandonMpi(); // contexts that are not destroyed still have a pulse
+  abandonMpi(); // contexts that are not destroyed still send heartbeats
 }
 
 bool mayCallMpiBesides() {
@@ -93,7 +94,7 @@ bool mayCallMpiBesides() {
 }
 
 namespace {
-/// What the thread that starts MPI says to the one that waits for it, and may not wait any more.
+/// State shared by the thread that starts MPI and the one that waits for it, which may have stopped waiting.
 struct Start {
   std::mutex mutex;
   std::condition_variable changed;
@@ -102,8 +103,8 @@ struct Start {
 };
 } // namespace
 
-/// MPI_Init_thread waits for all ranks, and for ever where one has died on its way there: another thread
-/// calls it, which is left behind after the timeout.
+/// Calls MPI_Init_thread, which waits for all ranks, and for ever if one has died before it. Another thread
+/// makes the call, and is left running after the timeout.
 static Status initialise(std::chrono::milliseconds timeout, int &provided) {
   auto start = std::make_shared<Start>();
   std::thread([start] {
@@ -167,7 +168,7 @@ Status finishTogether(MPI_Request request, std::chrono::milliseconds timeout) {
 }
 
 Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout) {
-  // Where MPI writes it may be later than this function ends.
+  // The variable is static because MPI may write to it after this function has returned.
   static MPI_Comm communicator;
   MPI_Request request;
   const auto begin = [&] {

@@ -17,14 +17,14 @@ namespace cgx {
 
 namespace {
 
-/// Receives of all lanes and peers together, and the bounds for one of each.
+/// The number of receives of all lanes and peers together, and the bounds for one of each.
 constexpr uint32_t kReceives = 64, kFewestReceives = 2, kMostReceives = 8;
-/// Up to so many bytes nobody waits until a message has met a receive: the answer would take as long as the
-/// message. Shorter than all lengths that long tensors are cut into, so that few of them can come unexpected.
-/// Nor does anybody wait with the first messages of a collective, for which receives are posted.
+/// Sends of up to so many bytes are not synchronous: the answer would take as long as the message. The limit
+/// is below all lengths that long tensors are divided into, so that few of them can arrive unexpected. The
+/// first messages of a collective are not synchronous either, because receives are posted for them.
 constexpr uint64_t kMostUnawaited = 4 * 1024;
 static_assert(kMostUnawaited < AgreedLength::kLengths.front());
-/// What a peer has sent before it left arrives within this time, if this rank calls MPI.
+/// The time in which messages that a peer sent before it left arrive, if this rank calls MPI.
 constexpr std::chrono::milliseconds kArrival{200};
 
 } // namespace
@@ -72,7 +72,7 @@ void MpiSlots::post(uint32_t peer, uint32_t lane, uint32_t slot) {
 
 std::byte *MpiSlots::reserve(uint32_t lane) {
   Outbox &outbox = outboxes[lane];
-  // The first free one, not the next: it is still in the cache.
+  // The first free slot is taken, not the next one: it is still in the cache.
   for (uint32_t slot = 0; slot < kSlots && !outbox.reserved && !isMpiAbandoned(); ++slot)
     if (outbox.receivers[slot] == 0)
       outbox.reserved = slot;

@@ -22,25 +22,26 @@ namespace cgx {
 namespace {
 
 constexpr uint64_t kMagic = 0x4d50494d58474343; // "CCGXMIPM"
-/// MPICH has tags of 28 bits.
-constexpr int kNoteTag = 1 << 27;
-constexpr int kFirstEagerTag = kNoteTag + 1;
-constexpr int kBeatTag = kFirstEagerTag + int(EagerSlots::kLanes);
-constexpr int kLargestTag = kBeatTag;
-/// MPI counts with int: longer pieces are several blocks.
+/// Tags of MPICH have 28 bits.
+constexpr int kControlTag = 1 << 27;
+constexpr int kFirstEagerTag = kControlTag + 1;
+constexpr int kHeartbeatTag = kFirstEagerTag + int(EagerSlots::kLanes);
+constexpr int kLargestTag = kHeartbeatTag;
+/// MPI counts with int, so longer pieces are several blocks.
 constexpr size_t kLongestBlock = size_t{1} << 30;
-/// Between two looks for notes, each of which costs a call.
+/// The time between two checks for control messages, each of which costs a call.
 constexpr std::chrono::microseconds kLookPeriod{100};
-constexpr std::chrono::milliseconds kLongAbsence{50};
-/// How often, and for how long, a peer that has left or gone on must have been seen as such before
-/// what it owes is given up.
-constexpr uint32_t kDoubts = 100;
-/// A message from another step is received, to say from which, up to this size.
+constexpr std::chrono::milliseconds kLongPause{50};
+/// The number and the duration of checks that must find that a peer has left or gone on before its missing
+/// messages are given up.
+constexpr uint32_t kSuspicions = 100;
+/// A message of another step is received up to this size, to report its step.
 constexpr MPI_Count kMostLostBytes = MPI_Count{64} << 20;
 constexpr std::chrono::milliseconds kCancelPeriod{200};
-constexpr std::chrono::milliseconds kDoubtPeriod{200};
+constexpr std::chrono::milliseconds kSuspicionPeriod{200};
 
-/// 27 bits: four of the step, and what no two messages of one exchange share.
+/// Returns a tag of 27 bits: four of the step, and a digest of the fields that tell messages of one exchange
+/// apart.
 int mpiTag(const Tag &tag) {
   uint32_t name = (tag.collective * 2654435761u + tag.phase * 40503u + tag.part) & 0x7fffffu;
   return int((uint32_t(tag.step & 15u) << 23) | name);
@@ -48,7 +49,7 @@ int mpiTag(const Tag &tag) {
 
 int stepBits(int tag) { return tag >> 23; }
 
-/// Header and pieces, in place: addresses are absolute.
+/// Returns a datatype of header and pieces in place, with absolute addresses.
 template <typename Header, typename Message>
 Result<MPI_Datatype> makeDatatype(Header &header, const Message &message) {
   std::vector<int> lengths;
@@ -78,36 +79,37 @@ Result<MPI_Datatype> makeDatatype(Header &header, const Message &message) {
 } // namespace
 
 MpiTransport::MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks,
-                           std::chrono::milliseconds timeout, bool takesGpuMemory, bool hasPulse)
+                           std::chrono::milliseconds timeout, bool takesGpuMemory, bool hasHeartbeat)
     : communicator(communicator), self(rank), takesGpuMemory(takesGpuMemory), peers(ranks),
       lastAlive(Clock::now()),
       alivePeriod(std::clamp(timeout / 16, std::chrono::milliseconds(5), std::chrono::milliseconds(50))) {
   for (Peer &peer : peers)
-    peer.heard = peer.felt = Clock::now();
-  if (hasPulse && mayCallMpiBesides())
-    pulse.emplace([this] { beat(); });
+    peer.heard = peer.heartbeatAt = Clock::now();
+  if (hasHeartbeat && mayCallMpiBesides())
+    heartbeat.emplace([this] { sendHeartbeats(); });
 }
 
 MpiTransport::~MpiTransport() {
   testDelay("mpi: before leaving");
-  pulse.reset();
+  heartbeat.reset();
   const MpiTurn turn;
   if (!isMpiAbandoned())
     for (Peer &peer : peers)
-      if (peer.beat != MPI_REQUEST_NULL)
-        MPI_Request_free(&peer.beat); // MPI ends it by itself: it has no memory
+      if (peer.heartbeat != MPI_REQUEST_NULL)
+        MPI_Request_free(&peer.heartbeat); // the request has no memory, so MPI may complete it by itself
   if (!failed.ok() || isMpiAbandoned())
     return;
   assert(messages.empty() && "MessageBatch completes its messages or fails");
-  Note note;
-  note.kind = NoteKind::Leaving;
-  // Who computes for long, on a busy machine, takes its notes late: MPI has them until it ends.
-  for (std::unique_ptr<NoteSlot> &slot : tellAll(note, std::chrono::milliseconds(100))) {
+  ControlMessage message;
+  message.kind = ControlKind::Leaving;
+  // A rank that computes for long, on a busy machine, receives control messages late: MPI keeps them until it
+  // ends.
+  for (std::unique_ptr<ControlSlot> &slot : tellAll(message, std::chrono::milliseconds(100))) {
     MPI_Request request = slot->request;
-    finishBeforeMpiEnds(request, std::shared_ptr<NoteSlot>(std::move(slot)));
+    finishBeforeMpiEnds(request, std::shared_ptr<ControlSlot>(std::move(slot)));
   }
-  // The communicator stays until MPI ends: a note that is still on its way would otherwise be taken for a
-  // message of the next one, which gets its number.
+  // The communicator is not freed until MPI ends: a control message still in flight would otherwise be taken
+  // for one of the next communicator, which gets the same number.
 }
 
 template <typename Message> Status MpiTransport::start(Message &message) {
@@ -127,7 +129,7 @@ template <typename Message> Status MpiTransport::startWhole(Message &message, Po
     return type.status();
   MPI_Datatype datatype = *type;
   Status status = startPart(message, MPI_BOTTOM, 1, datatype, posted);
-  MPI_Type_free(&datatype); // when the message is complete
+  MPI_Type_free(&datatype); // takes effect when the message is complete
   return status;
 }
 
@@ -172,13 +174,13 @@ void MpiTransport::post(Incoming &message) {
 
 EagerSlots *MpiTransport::eagerSlots() {
   const MpiTurn turn;
-  if (!lent && failed.ok() && ranks() <= MpiSlots::kMostRanks) {
-    lent.emplace(communicator, kFirstEagerTag, self, ranks());
+  if (!eager && failed.ok() && ranks() <= MpiSlots::kMostRanks) {
+    eager.emplace(communicator, kFirstEagerTag, self, ranks());
     for (uint32_t rank = 0; rank < ranks(); ++rank)
       if (peers[rank].left)
-        lent->noteLeaving(rank);
+        eager->noteLeaving(rank);
   }
-  return lent ? &*lent : nullptr;
+  return eager ? &*eager : nullptr;
 }
 
 Status MpiTransport::progress(bool &moved) {
@@ -186,8 +188,8 @@ Status MpiTransport::progress(bool &moved) {
   moved = false;
   if (!failed.ok())
     return failed;
-  if (lent)
-    if (Status status = lent->progress(moved); !status.ok()) {
+  if (eager)
+    if (Status status = eager->progress(moved); !status.ok()) {
       fail(status);
       return failed;
     }
@@ -206,16 +208,16 @@ Status MpiTransport::progress(bool &moved) {
   Clock::time_point now = Clock::now();
   if (now - lastLook < kLookPeriod)
     return Status();
-  // MPI moves messages when it is called: who comes back from long work has some catching up to do.
-  uint32_t looks = now - lastLook >= kLongAbsence ? 64 : 1;
+  // MPI moves messages only when it is called, so a rank that returns from long work has a backlog.
+  uint32_t looks = now - lastLook >= kLongPause ? 64 : 1;
   lastLook = now;
   Status status;
   for (uint32_t i = 0; i < looks && status.ok(); ++i)
-    status = readNotes(moved);
+    status = readControlMessages(moved);
   return status;
 }
 
-/// Looks which parts of a message are complete, in their order.
+/// Checks which parts of a message are complete, in their order.
 Status MpiTransport::advance(Posted &posted, bool &moved) {
   for (; posted.arrived < posted.requests.size(); ++posted.arrived) {
     int done = 0;
@@ -229,7 +231,7 @@ Status MpiTransport::advance(Posted &posted, bool &moved) {
   return Status();
 }
 
-/// Whether what MPI calls complete is a part of the message that was expected.
+/// Checks that a part that MPI reports as complete is the part that was expected.
 Status MpiTransport::checkArrived(const Posted &posted, int code) const {
   const Incoming &message = *posted.in;
   int kind = MPI_SUCCESS;
@@ -252,7 +254,7 @@ Status MpiTransport::checkArrived(const Posted &posted, int code) const {
   return Status();
 }
 
-/// Tells who waits for it.
+/// Marks the message as done.
 void MpiTransport::complete(Posted &posted) {
   if (posted.out) {
     sent += posted.header.bytes;
@@ -261,78 +263,81 @@ void MpiTransport::complete(Posted &posted) {
   }
   Peer &peer = peers[posted.in->peer];
   peer.heard = Clock::now();
-  peer.doubts = 0;
+  peer.suspicions = 0;
   posted.in->done = true;
 }
 
-/// What another rank says of why the job is over. It is over whatever stands there: also where that says that
-/// all is well.
-Status MpiTransport::toldFailure(const Note &note, int source) {
-  const bool isFailure = note.code > CGX_OK && note.code <= CGX_INTERNAL;
-  const std::string text(note.text.data(), strnlen(note.text.data(), note.text.size()));
-  return Status::error(isFailure ? cgx_status(note.code) : CGX_INTERNAL, "rank ", source, " gave up: ", text);
+/// Returns the failure that another rank reports. The job is over whatever its code is, also if that is OK.
+Status MpiTransport::toldFailure(const ControlMessage &message, int source) {
+  const bool isFailure = message.code > CGX_OK && message.code <= CGX_INTERNAL;
+  const std::string text(message.text.data(), strnlen(message.text.data(), message.text.size()));
+  return Status::error(isFailure ? cgx_status(message.code) : CGX_INTERNAL, "rank ", source,
+                       " gave up: ", text);
 }
 
-Status MpiTransport::readNotes(bool &moved) {
+Status MpiTransport::readControlMessages(bool &moved) {
   for (;;) {
     int there = 0;
     MPI_Status mpi;
     if (Status status =
-            mpiStatus(MPI_Iprobe(MPI_ANY_SOURCE, kNoteTag, communicator, &there, &mpi), "MPI_Iprobe");
+            mpiStatus(MPI_Iprobe(MPI_ANY_SOURCE, kControlTag, communicator, &there, &mpi), "MPI_Iprobe");
         !status.ok()) {
       fail(status);
       return failed;
     }
     if (!there)
       return Status();
-    Note note;
-    MPI_Recv(&note, sizeof(note), MPI_BYTE, mpi.MPI_SOURCE, kNoteTag, communicator, MPI_STATUS_IGNORE);
+    ControlMessage message;
+    MPI_Recv(&message, sizeof(message), MPI_BYTE, mpi.MPI_SOURCE, kControlTag, communicator,
+             MPI_STATUS_IGNORE);
     Peer &peer = peers[size_t(mpi.MPI_SOURCE)];
     peer.heard = Clock::now();
-    switch (note.kind) {
-    case NoteKind::Alive:
+    switch (message.kind) {
+    case ControlKind::Waiting:
       break;
-    case NoteKind::Leaving:
+    case ControlKind::Leaving:
       peer.left = true;
-      if (lent)
-        lent->noteLeaving(uint32_t(mpi.MPI_SOURCE));
+      if (eager)
+        eager->noteLeaving(uint32_t(mpi.MPI_SOURCE));
       break;
-    case NoteKind::Failed:
-      failed = toldFailure(note, mpi.MPI_SOURCE);
+    case ControlKind::Failed:
+      failed = toldFailure(message, mpi.MPI_SOURCE);
       drop();
       return failed;
     default:
-      fail(Status::error(CGX_INTERNAL, "expected a note from rank ", mpi.MPI_SOURCE, ", got other bytes"));
+      fail(Status::error(CGX_INTERNAL, "expected a control message from rank ", mpi.MPI_SOURCE,
+                         ", got other bytes"));
       return failed;
     }
-    moved |= note.kind != NoteKind::Alive;
+    moved |= message.kind != ControlKind::Waiting;
   }
 }
 
-/// Sends a note, unless the last one to that rank is still on its way.
-void MpiTransport::tell(uint32_t rank, NoteSlot &slot) {
+/// Sends a control message, unless the last one to that rank is still pending.
+void MpiTransport::tell(uint32_t rank, ControlSlot &slot) {
   int done = 1;
   if (slot.request != MPI_REQUEST_NULL &&
       (MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done))
     return;
-  MPI_Isend(&slot.note, sizeof(slot.note), MPI_BYTE, int(rank), kNoteTag, communicator, &slot.request);
+  MPI_Isend(&slot.message, sizeof(slot.message), MPI_BYTE, int(rank), kControlTag, communicator,
+            &slot.request);
 }
 
-/// Sends a note to all ranks and waits until MPI has taken it, but not for long. Returns the notes, of this
-/// and of life, that are still on their way.
-std::vector<std::unique_ptr<MpiTransport::NoteSlot>> MpiTransport::tellAll(const Note &note,
-                                                                           std::chrono::milliseconds limit) {
+/// Sends a control message to all ranks and waits a short time until MPI has taken it. Returns those,
+/// heartbeats included, that are still pending.
+std::vector<std::unique_ptr<MpiTransport::ControlSlot>>
+MpiTransport::tellAll(const ControlMessage &message, std::chrono::milliseconds limit) {
   Clock::time_point deadline = Clock::now() + limit;
-  std::vector<std::unique_ptr<NoteSlot>> slots;
+  std::vector<std::unique_ptr<ControlSlot>> slots;
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     slots.push_back(std::move(peers[rank].alive));
     if (rank != self && !peers[rank].left) {
-      slots.push_back(std::make_unique<NoteSlot>());
-      slots.back()->note = note;
+      slots.push_back(std::make_unique<ControlSlot>());
+      slots.back()->message = message;
       tell(rank, *slots.back());
     }
   }
-  auto hasArrived = [](const std::unique_ptr<NoteSlot> &slot) {
+  auto hasArrived = [](const std::unique_ptr<ControlSlot> &slot) {
     int done = 1;
     return slot->request == MPI_REQUEST_NULL ||
            (MPI_Test(&slot->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done);
@@ -342,7 +347,7 @@ std::vector<std::unique_ptr<MpiTransport::NoteSlot>> MpiTransport::tellAll(const
   return slots;
 }
 
-/// startMpi() sees to that; a host program that started MPI may have asked for less.
+/// startMpi() asks for this level; a host program that started MPI may have asked for less.
 bool MpiTransport::servesAnyThread() const {
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
@@ -358,17 +363,17 @@ void MpiTransport::idle(std::chrono::microseconds limit) {
       if (rank != self && !peers[rank].left)
         tell(rank, *peers[rank].alive);
   }
-  // MPI has no doorbell: look again soon.
+  // MPI has no doorbell, so the sleep is short.
   std::this_thread::sleep_for(std::min(limit, std::chrono::microseconds(50)));
 }
 
-/// The tag of a message from a peer that nobody has asked for and that belongs to another step than what
-/// this rank waits for.
+/// Returns the tag of a message from a peer that nobody has asked for and that belongs to another step than
+/// the one this rank waits for.
 std::optional<int> MpiTransport::findLostStep(const Incoming &wanted) const {
   int there = 0;
   MPI_Status mpi;
   MPI_Iprobe(int(wanted.peer), MPI_ANY_TAG, communicator, &there, &mpi);
-  bool lost = there && mpi.MPI_TAG < kNoteTag && stepBits(mpi.MPI_TAG) != stepBits(mpiTag(wanted.tag));
+  bool lost = there && mpi.MPI_TAG < kControlTag && stepBits(mpi.MPI_TAG) != stepBits(mpiTag(wanted.tag));
   return lost ? std::optional(mpi.MPI_TAG) : std::nullopt;
 }
 
@@ -378,8 +383,8 @@ Status MpiTransport::describeLostStep(const Incoming &wanted, int tag) const {
   MPI_Count bytes = 0;
   MPI_Iprobe(int(wanted.peer), tag, communicator, &there, &mpi);
   if (there)
-    MPI_Get_elements_x(&mpi, MPI_BYTE, &bytes); // its other counts end at 2 GiB
-  // Only whole can it be received, to see what is in front: not where that costs much.
+    MPI_Get_elements_x(&mpi, MPI_BYTE, &bytes); // MPI's other counts end at 2 GiB
+  // A message can only be received whole to read its header, which is not done if it is large.
   if (!there || bytes < MPI_Count(sizeof(Header)) || bytes > kMostLostBytes)
     return Status::error(CGX_MISMATCH, "rank ", wanted.peer, " is at another step, with a message of ", bytes,
                          " bytes, rank ", self, " at ", describe(wanted.tag));
@@ -394,7 +399,7 @@ Status MpiTransport::describeLostStep(const Incoming &wanted, int tag) const {
 Status MpiTransport::checkPeers() {
   const MpiTurn turn;
   bool moved = false;
-  if (Status status = readNotes(moved); !status.ok())
+  if (Status status = readControlMessages(moved); !status.ok())
     return status;
   for (const Posted &posted : messages) {
     uint32_t rank = posted.out ? posted.out->peer : posted.in->peer;
@@ -402,10 +407,10 @@ Status MpiTransport::checkPeers() {
     std::optional<int> lost = posted.in && !peer.left ? findLostStep(*posted.in) : std::nullopt;
     if (!peer.left && !lost)
       continue;
-    // What is on its way needs calls of MPI on this side to arrive, however long ago it was sent.
-    if (peer.doubts++ == 0)
-      peer.doubtedAt = Clock::now();
-    if (peer.doubts < kDoubts || Clock::now() - peer.doubtedAt < kDoubtPeriod)
+    // Messages in flight arrive only if this rank calls MPI, however long ago they were sent.
+    if (peer.suspicions++ == 0)
+      peer.suspectedAt = Clock::now();
+    if (peer.suspicions < kSuspicions || Clock::now() - peer.suspectedAt < kSuspicionPeriod)
       continue;
     return lost ? describeLostStep(*posted.in, *lost)
                 : Status::error(CGX_PEER_DIED, "rank ", rank, " left the job");
@@ -413,32 +418,33 @@ Status MpiTransport::checkPeers() {
   return Status();
 }
 
-std::vector<Clock::duration> MpiTransport::silence() {
+std::vector<Clock::duration> MpiTransport::sinceProgress() {
   const MpiTurn turn;
   bool moved = false;
   if (failed.ok())
-    (void)readNotes(moved);
-  std::vector<Clock::duration> silence(ranks());
+    (void)readControlMessages(moved);
+  std::vector<Clock::duration> times(ranks());
   for (uint32_t rank = 0; rank < ranks(); ++rank)
     if (rank != self)
-      silence[rank] =
-          Clock::now() - (lent ? std::max(peers[rank].heard, lent->heard(rank)) : peers[rank].heard);
-  return silence;
+      times[rank] =
+          Clock::now() - (eager ? std::max(peers[rank].heard, eager->heard(rank)) : peers[rank].heard);
+  return times;
 }
 
-std::vector<Clock::duration> MpiTransport::absence() {
+std::vector<Clock::duration> MpiTransport::sinceHeartbeat() {
   const MpiTurn turn;
-  std::vector<Clock::duration> absence = silence();
+  std::vector<Clock::duration> sinceHeartbeat = sinceProgress();
   if (failed.ok())
-    readBeats();
+    readHeartbeats();
   for (uint32_t rank = 0; rank < ranks(); ++rank)
     if (rank != self)
-      absence[rank] = std::min(absence[rank], Clock::now() - peers[rank].felt);
-  return absence;
+      sinceHeartbeat[rank] = std::min(sinceHeartbeat[rank], Clock::now() - peers[rank].heartbeatAt);
+  return sinceHeartbeat;
 }
 
-/// By the pulse, while this rank is at work of its own. A rank that has its turn shows life by itself.
-void MpiTransport::beat() {
+/// Called by the heartbeat thread while this rank does work of its own. A rank that is inside MPI shows
+/// progress by itself.
+void MpiTransport::sendHeartbeats() {
   const std::optional<MpiTurn> turn = MpiTurn::tryToTake();
   if (!turn || isMpiAbandoned() || !failed.ok())
     return;
@@ -446,26 +452,26 @@ void MpiTransport::beat() {
     Peer &peer = peers[rank];
     int done = 1;
     if (rank == self || peer.left ||
-        (peer.beat != MPI_REQUEST_NULL &&
-         (MPI_Test(&peer.beat, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)))
+        (peer.heartbeat != MPI_REQUEST_NULL &&
+         (MPI_Test(&peer.heartbeat, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)))
       continue;
-    MPI_Isend(nullptr, 0, MPI_BYTE, int(rank), kBeatTag, communicator, &peer.beat);
+    MPI_Isend(nullptr, 0, MPI_BYTE, int(rank), kHeartbeatTag, communicator, &peer.heartbeat);
   }
-  readBeats(); // so that they do not pile up
+  readHeartbeats(); // so that they do not accumulate
 }
 
-void MpiTransport::readBeats() {
+void MpiTransport::readHeartbeats() {
   for (int there = 1; there;) {
     MPI_Status mpi;
-    if (MPI_Iprobe(MPI_ANY_SOURCE, kBeatTag, communicator, &there, &mpi) != MPI_SUCCESS || !there)
+    if (MPI_Iprobe(MPI_ANY_SOURCE, kHeartbeatTag, communicator, &there, &mpi) != MPI_SUCCESS || !there)
       return;
-    MPI_Recv(nullptr, 0, MPI_BYTE, mpi.MPI_SOURCE, kBeatTag, communicator, MPI_STATUS_IGNORE);
-    peers[size_t(mpi.MPI_SOURCE)].felt = Clock::now();
+    MPI_Recv(nullptr, 0, MPI_BYTE, mpi.MPI_SOURCE, kHeartbeatTag, communicator, MPI_STATUS_IGNORE);
+    peers[size_t(mpi.MPI_SOURCE)].heartbeatAt = Clock::now();
   }
 }
 
-/// Lets MPI forget what it still knows of the messages, as far as it does so soon: who waits for them frees
-/// their memory next. What is on its way between two ranks MPI may not let go.
+/// Cancels the messages that MPI still has, as far as it does so soon, because their owners free the memory
+/// next. Messages in flight between two ranks may not be cancellable.
 void MpiTransport::cancel() {
   for (Posted &posted : messages)
     for (size_t i = posted.arrived; posted.in && i < posted.requests.size(); ++i)
@@ -479,8 +485,8 @@ void MpiTransport::cancel() {
           break;
 }
 
-/// Forgets all messages. MPI still knows the memory of some, so that it must not be called again; their
-/// headers stay, whoever calls it.
+/// Drops all messages. MPI still knows the memory of some, so it must not be called again; their headers are
+/// kept in case it is.
 void MpiTransport::drop() {
   cancel();
   static auto *kept = new std::list<std::list<Posted>>; // until the process ends
@@ -494,13 +500,13 @@ void MpiTransport::fail(const Status &reason) {
   if (!failed.ok())
     return;
   failed = reason;
-  Note note;
-  note.kind = NoteKind::Failed;
-  note.code = uint32_t(reason.getCode());
-  std::string text = reason.message().substr(0, note.text.size() - 1);
-  std::copy(text.begin(), text.end(), note.text.begin());
-  for (std::unique_ptr<NoteSlot> &slot : tellAll(note, std::chrono::seconds(1)))
-    (void)slot.release(); // MPI, which is not called again, may still look at it
+  ControlMessage message;
+  message.kind = ControlKind::Failed;
+  message.code = uint32_t(reason.getCode());
+  std::string text = reason.message().substr(0, message.text.size() - 1);
+  std::copy(text.begin(), text.end(), message.text.begin());
+  for (std::unique_ptr<ControlSlot> &slot : tellAll(message, std::chrono::seconds(1)))
+    (void)slot.release(); // MPI, which is not called again, may still read it
   drop();
 }
 
@@ -525,7 +531,7 @@ Result<std::unique_ptr<Transport>> joinMpiWorld(const TransportConfig &config) {
   if (!takesGpuMemory.ok())
     return takesGpuMemory.status();
   return std::unique_ptr<Transport>(std::make_unique<MpiTransport>(
-      *communicator, config.rank, config.ranks, config.timeout, *takesGpuMemory, config.hasPulse));
+      *communicator, config.rank, config.ranks, config.timeout, *takesGpuMemory, config.hasHeartbeat));
 }
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- cgx/formats/Closest.h - The word that was likely meant ------*- C++ -*-===//
+//===-- cgx/formats/Closest.h - The word that was probably meant -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,11 +15,11 @@
 
 namespace cgx::formats {
 
-/// The candidate that takes the fewest changes of a letter to make it of `word` (left out, added, another,
-/// two swapped), whatever their case; empty if it takes more than a third of the letters.
+/// Returns the candidate with the fewest letter changes from `word` (left out, added, replaced, two swapped),
+/// ignoring case; empty if more than a third of the letters would change.
 std::string closest(std::string_view word, const std::vector<std::string> &candidates);
 
-/// The same as what errors end with: " (did you mean 'bits'?)", or nothing.
+/// Returns the end of an error message, " (did you mean 'bits'?)", or nothing.
 std::string askMeant(std::string_view word, const std::vector<std::string> &candidates);
 
 } // namespace cgx::formats

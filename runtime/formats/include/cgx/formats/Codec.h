@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A codec is an object, {"family": "quantize", "bits": 4, ...}, of a family and with parameters of
-// cgx/codec_table.h. Whether their values are in range is not looked at; they are bounded in length.
+// A codec is an object, {"family": "quantize", "bits": 4, ...}, with a family and parameters of
+// cgx/codec_table.h. Their values are bounded in length; their ranges are not checked here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_FORMATS_CODEC_H
@@ -18,7 +18,7 @@
 
 namespace cgx::formats {
 
-/// One parameter: a number or a name, or, without a value, a flag that is on.
+/// A parameter: a number or a name, or, without a value, a flag that is on.
 struct CodecParameter {
   std::string name, value;
 
@@ -27,10 +27,10 @@ struct CodecParameter {
 
 struct Codec {
   std::string family;
-  std::vector<CodecParameter> parameters; ///< by name; no flag that is off; without error feedback
-  std::string errorFeedback;              ///< how residuals are kept; "" where there are none
+  std::vector<CodecParameter> parameters; ///< by name, without flags that are off and error feedback
+  std::string errorFeedback;              ///< storage of residuals; "" if there are none
   std::string decay = "1.0";
-  std::string json; ///< one spelling for one codec: names in order, no flag that is off
+  std::string json; ///< the only spelling of the codec: names in order, no flag that is off
 
   bool operator==(const Codec &) const = default;
 };

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The codec entries of a manifest, for everybody who reads or writes one.
+// This file reads and writes the codec entries of manifests.
 #ifndef CGX_FORMATS_CODECJSON_H
 #define CGX_FORMATS_CODECJSON_H
 
@@ -17,16 +17,16 @@
 
 namespace cgx {
 
-/// Reads an entry into `codec`: names and types only, not whether a parameter is in its range. Returns
-/// what is wrong, or "".
+/// Reads an entry into `codec`. Checks names and types, but not the ranges of parameters. Returns what is
+/// wrong, or "".
 std::string readCodec(const nlohmann::json &entry, cgx_codec &codec);
 
-/// The entry of a codec.
+/// Returns the entry of a codec.
 nlohmann::json writeCodec(const cgx_codec &codec);
 
-/// The entry of a codec as people write it, `quantize bits=4`: a family, or a case of one that is its short
-/// form
-/// (`mxfp4`), and its parameters, separated by blanks. What is left out has its usual value.
+/// Returns the entry of a codec written as in options, `quantize bits=4`: a family, or a case of a parameter
+/// that is its short form (`mxfp4`), and its parameters, separated by blanks. Parameters that are left out
+/// have their usual values.
 nlohmann::json readCodecLabel(const std::string &text);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- cgx/formats/Error.h - What is wrong with a document -*- C++ -*-===//
+//===-- cgx/formats/Error.h - Errors in documents ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 
 namespace cgx::formats {
 
-/// Thrown for documents that make no sense; the message is for users.
+/// The exception for invalid documents; its message is for users.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

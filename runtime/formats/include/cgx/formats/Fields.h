@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads members of an object and says, where one is missing or of another kind, where.
+// Reads members of an object. If one is missing or of another type, the error tells where.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_FORMATS_FIELDS_H
@@ -20,23 +20,23 @@ namespace cgx::formats {
 
 class Fields {
 public:
-  /// `place` names the object in messages; it must outlive this.
+  /// `place` names the object in messages; `object` must outlive this reader.
   Fields(const nlohmann::json &object, std::string place);
 
   const nlohmann::json &at(const char *name) const;
-  /// Whether it is there, and not null.
+  /// Returns true if the member exists and is not null.
   bool has(const char *name) const;
 
   std::string text(const char *name) const;
-  /// A whole number that is not negative.
+  /// Returns a whole number that is not negative.
   uint64_t count(const char *name) const;
-  /// A number that is not negative; null, as JSON knows no infinity, is infinite.
+  /// Returns a number that is not negative; null is infinite, as JSON has no infinity.
   double amount(const char *name) const;
   double amountOr(const char *name, double fallback) const { return has(name) ? amount(name) : fallback; }
-  /// A number above 0.
+  /// Returns a number above 0.
   double positive(const char *name) const;
   const nlohmann::json &list(const char *name) const;
-  /// An object, which is called `name` of `place`.
+  /// Returns a reader of the object that is the member `name`.
   Fields object(const char *name) const;
 
   [[noreturn]] void reject(const std::string &what) const { throw Error(place_ + ": " + what); }
@@ -46,8 +46,8 @@ private:
   std::string place_;
 };
 
-/// The text as an object whose member `schema` is `version`. `writer` says who writes such files, for
-/// messages.
+/// Parses an object whose member `schema` is `version`. `writer` names the program that writes such files,
+/// for messages.
 nlohmann::json parseSchema(std::string_view text, const char *schema, unsigned version,
                            const std::string &writer = "");
 

@@ -1,4 +1,4 @@
-//===-- cgx/formats/InputFile.h - Opening what is read -*- C++ -*-===//
+//===-- cgx/formats/InputFile.h - Opens input files -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one home of "open an input file" of tools and runtime. Whatever stands at the place, opening it does
-// not wait: a pipe that nobody writes to is an error after two seconds, and not a program that hangs.
+// All input files of tools and runtime are opened here. Opening does not wait, whatever the path leads to: a
+// pipe without a writer is an error after two seconds, not a program that hangs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_FORMATS_INPUTFILE_H
@@ -17,14 +17,14 @@
 
 namespace cgx::formats {
 
-/// What may stand at the place of an input.
+/// The kinds of files that are accepted as an input.
 enum class InputKind {
-  File,  ///< a regular file alone, which is mapped into memory
-  Stream ///< also a pipe, a device, a terminal: what is read from begin to end
+  File,  ///< only a regular file, which is mapped into memory
+  Stream ///< also a pipe, a device, a terminal: it is read from begin to end
 };
 
-/// Opens an input for reading. Returns its descriptor, from which the first read may wait as long as whoever
-/// writes there takes; or -1, with what is wrong ("No such file or directory").
+/// Opens an input for reading. Returns its descriptor, whose first read may wait for a slow writer; or -1,
+/// and in `wrong` the reason ("No such file or directory").
 int openInput(const std::string &path, InputKind kind, std::string &wrong);
 
 } // namespace cgx::formats

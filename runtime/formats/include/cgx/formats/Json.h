@@ -1,4 +1,4 @@
-//===-- cgx/formats/Json.h - JSON that somebody else wrote -*- C++ -*-===//
+//===-- cgx/formats/Json.h - Parser of JSON documents -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one place where JSON is parsed: manifests, plans, profiles, machine files, headers of safetensors,
-// reports, and what ranks tell each other. A document is bounded in length and depth before anything walks
-// over it (readers recurse), and no object has a name twice. Time is n log n at most.
+// All JSON is parsed here: manifests, plans, profiles, machine files, headers of safetensors, reports, and
+// messages between ranks. A document is bounded in length and depth before any recursive reader sees it, and
+// no object has a name twice. Parsing takes n log n at most.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_FORMATS_JSON_H
@@ -24,17 +24,17 @@ namespace cgx::formats {
 
 struct JsonLimits {
   size_t bytes = size_t{1} << 26; ///< 64 MiB: a hundred thousand layers
-  size_t depth = 64;              ///< of arrays and objects in each other; our documents have less than ten
+  size_t depth = 64;              ///< of nested arrays and objects; our documents have less than ten
 };
 
-/// Throws Error, which says where: "expected JSON: line 3, column 7: ...".
+/// Parses the text. Throws Error with the position: "expected JSON: line 3, column 7: ...".
 template <typename Json = nlohmann::json>
 Json parseJson(std::string_view text, const JsonLimits &limits = {});
 
 extern template nlohmann::json parseJson(std::string_view, const JsonLimits &);
 extern template nlohmann::ordered_json parseJson(std::string_view, const JsonLimits &);
 
-/// For messages: the value as text, cut where it is long. Takes strings that are not UTF-8.
+/// Returns the value as text for messages, cut if it is long. Strings need not be UTF-8.
 std::string valueText(const nlohmann::json &value);
 
 } // namespace cgx::formats

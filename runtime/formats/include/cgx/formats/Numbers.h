@@ -1,4 +1,4 @@
-//===-- cgx/formats/Numbers.h - Numbers of a JSON text in C++ ---*- C++ -*-===//
+//===-- cgx/formats/Numbers.h - Whole numbers in JSON -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// JSON knows one kind of numbers, and the library keeps those as floats that fit no 64 bits. To convert such
-// a float to an integer is undefined in C++: foreign bytes are asked here instead.
+// JSON has one kind of numbers, and the library keeps those that fit no 64 bits as floats. Converting such a
+// float to an integer is undefined in C++, so numbers of foreign documents are checked here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_FORMATS_NUMBERS_H
@@ -24,7 +24,7 @@
 
 namespace cgx::formats {
 
-/// The value as a T. What is no whole number that a T can be is an Error.
+/// Returns the value as a T. Throws Error unless it is a whole number in the range of T.
 template <std::integral T> T wholeNumber(const nlohmann::json &value) {
   if (value.is_number_unsigned() && std::in_range<T>(value.get<uint64_t>()))
     return static_cast<T>(value.get<uint64_t>());
@@ -34,7 +34,7 @@ template <std::integral T> T wholeNumber(const nlohmann::json &value) {
               std::to_string(std::numeric_limits<T>::max()) + ", got " + valueText(value));
 }
 
-/// Those of a list.
+/// Returns the whole numbers of a list.
 template <std::integral T> std::vector<T> wholeNumbers(const nlohmann::json &list) {
   if (!list.is_array())
     throw Error("expected a list of whole numbers, got " + valueText(list));

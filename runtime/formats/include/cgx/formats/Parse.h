@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What readers of several documents share. Throws Error.
+// Functions that readers of several documents share. They throw Error.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_FORMATS_PARSE_H
@@ -20,7 +20,7 @@ namespace cgx::formats {
 Codec parseCodec(const nlohmann::json &value);
 Codec parseCodecText(std::string_view text);
 
-/// What every reader of a plan needs of its layers.
+/// Returns the layers of a plan as every reader of plans needs them.
 std::vector<PlannedLayer> parsePlannedLayers(const Fields &plan);
 
 } // namespace cgx::formats

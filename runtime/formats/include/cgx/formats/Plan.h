@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every reader of a plan (runtime/plan/README.md) needs. Reports errors as text, for callers without
-// exceptions.
+// This file has the part of a plan (runtime/plan/README.md) that every reader needs. Errors are returned as
+// text, for callers without exceptions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_FORMATS_PLAN_H
@@ -26,7 +26,7 @@ struct PlannedLayer {
   Codec codec;
 };
 
-/// The layers of a plan, none of them twice. Returns what is wrong, or "".
+/// Reads the layers of a plan, none of which may occur twice. Returns what is wrong, or "".
 std::string readPlan(std::string_view text, std::vector<PlannedLayer> &layers);
 
 } // namespace cgx::formats

@@ -1,4 +1,4 @@
-//===-- SystemError.h - Errors of the system, with the limit ----*- C++ -*-===//
+//===-- SystemError.h - Texts of system errors ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,8 +13,8 @@
 
 namespace cgx::formats {
 
-/// What the system says of an errno, and the limit of the process that it may come from: "File too large
-/// (ulimit -f)".
+/// Returns the system's text for an errno, with the limit of the process that may have caused it: "File too
+/// large (ulimit -f)".
 std::string systemErrorText(int error);
 std::string systemErrorText(const std::error_code &error);
 

@@ -1,4 +1,4 @@
-//===-- AssignCodecs.h - A codec for all that may be compressed --*- C++ -*-===//
+//===-- AssignCodecs.h - Codecs for operands that may be compressed -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,24 +15,24 @@
 
 namespace cgx::layers {
 
-/// Codecs of kinds, in words.
+/// Codecs of kinds, as text.
 using KindCodecs = std::map<Kind, std::string>;
 
 struct CodecOptions {
-  std::string codec = "quantize"; ///< of kinds without their own, with its parameters
-  std::string backCodec;          ///< of what an all-reduce sends back, if it is another
+  std::string codec = "quantize"; ///< codec of kinds without their own, with its parameters
+  std::string backCodec;          ///< codec of an all-reduce's results, if it is another
   std::string errorFeedback = "none";
   double decay = 1;
   KindCodecs ofKinds;
   std::string along; ///< codecs along axes of the mesh
-  std::string plan;  ///< its path
+  std::string plan;  ///< path of the plan
 
-  /// Whether something is said of the codec of kinds without their own.
+  /// Returns true if the codec of kinds without their own was given.
   bool isGiven() const { return codec != "quantize" || !backCodec.empty() || errorFeedback != "none"; }
 };
 
-/// Gives each operand without a reason to stay exact its codec, or the reason why that cannot encode it.
-/// False after an error.
+/// Gives each operand without a reason to stay uncompressed its codec, or the reason why that cannot encode
+/// it. Returns false after an error.
 bool assignCodecs(Table &table, const CodecOptions &options, Diagnostics &diagnostics);
 
 } // namespace cgx::layers

@@ -12,33 +12,33 @@
 
 namespace cgx::layers {
 
-/// A set of axes of the mesh, one bit each. Axes of size 1 do not count.
+/// A set of axes of the mesh, one bit each, without axes of size 1.
 using AxisSet = uint64_t;
 
-/// Questions about the grid of ranks.
+/// Answers questions about the grid of ranks.
 class Axes {
 public:
-  /// Of a mesh; of one without axes, `ranks` ranks along one that is called "rank".
+  /// Uses a mesh; if it has no axes, `ranks` ranks along one axis that is called "rank".
   Axes(Mesh mesh, int64_t ranks);
 
-  /// More axes than a set holds: nothing can be said of any value.
+  /// Returns true if there are more axes than a set holds; then nothing is known of any value.
   bool isTooLarge() const { return mesh.axes.size() > 64; }
-  /// All axes of more than one rank.
+  /// Returns all axes of more than one rank.
   AxisSet all() const { return allAxes; }
   const Mesh &getMesh() const { return mesh; }
   const std::vector<int64_t> &getStrides() const { return strides; }
 
-  /// The axes along which two ranks differ.
+  /// Returns the axes along which two ranks differ.
   AxisSet difference(int64_t rank, int64_t other) const;
 
-  /// The axes along which some ranks of one of `groups` differ: what is replicated along them is equal on the
-  /// ranks of each group.
+  /// Returns the axes along which some ranks of one of `groups` differ: a value that is replicated along them
+  /// is equal on the ranks of each group.
   AxisSet varying(const std::vector<std::vector<int64_t>> &groups) const;
 
-  /// The axes that `names` are, joined by '+'; nothing if one is no axis of more than one rank.
+  /// Returns the axes that `names` lists, joined by '+'; nothing if one is no axis of more than one rank.
   std::optional<AxisSet> named(std::string_view names) const;
 
-  /// The names of axes, quoted, as for a message.
+  /// Returns the names of axes, quoted, for a message.
   std::string describe(AxisSet axes) const;
 
 private:

@@ -1,4 +1,4 @@
-//===-- ChooseAlgorithms.h - Which messages an all-reduce is made of --*- C++ -*-===//
+//===-- ChooseAlgorithms.h - Algorithms of all-reduces ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,16 +15,16 @@ namespace cgx::layers {
 
 struct AlgorithmOptions {
   std::string algorithm = "auto";
-  std::string machine;             ///< path of its file: auto becomes the fastest
-  int64_t local = 0;               ///< hierarchical: consecutive ranks of a group that are one host
+  std::string machine;             ///< path of the machine's file, with which auto becomes the fastest
+  int64_t local = 0;               ///< hierarchical: number of consecutive ranks of a group on one host
   std::string inside = "identity"; ///< hierarchical: codec between ranks of a host
   std::string leaders = "all";     ///< hierarchical: which ranks of a host talk to other hosts
 };
 
-/// Gives all-reduces without an algorithm theirs; those that would be slower with codecs stay exact. Of a
-/// collective that cannot go that way `refuse` is told why not. False after an error.
+/// Gives all-reduces without an algorithm one; those that would be slower with codecs stay uncompressed.
+/// `reject` gets each collective that cannot use the given algorithm, and why. Returns false after an error.
 bool chooseAlgorithms(Table &table, const AlgorithmOptions &options,
-                      const std::function<void(const Collective &, const std::string &)> &refuse,
+                      const std::function<void(const Collective &, const std::string &)> &reject,
                       Diagnostics &diagnostics);
 
 } // namespace cgx::layers

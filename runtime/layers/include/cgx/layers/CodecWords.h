@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Options and plans name codecs in words: `quantize bits=8`, `quantize<bits=8 bucket=1024>`, `topk
+// Options and plans spell codecs as words: `quantize bits=8`, `quantize<bits=8 bucket=1024>`, `topk
 // density=0.01`.
 #ifndef CGX_LAYERS_CODECWORDS_H
 #define CGX_LAYERS_CODECWORDS_H
@@ -22,26 +22,26 @@ struct Codec;
 
 namespace cgx::layers {
 
-/// A codec in words, as options have them.
+/// A codec as words, as options spell it.
 struct CodecWords {
   std::string codec = "quantize";
-  /// Of what an all-reduce sends back; empty: the same.
+  /// The codec of an all-reduce's results; empty: the same.
   std::string backCodec;
   std::string errorFeedback = "none";
   double decay = 1.0;
-  /// How messages are kept of which changes are sent, or none.
+  /// The storage of message buffers if changes are sent, or "none".
   std::string delta = "none";
   uint64_t samples = 0;
 
-  /// Whether some bucket is a row: `bucket=row`.
+  /// Returns true if a bucket is a row: `bucket=row`.
   bool isOfRows() const;
-  /// The same, of rows of `length` elements.
+  /// Returns the codec for rows of `length` elements.
   CodecWords ofRows(int64_t length) const;
 };
 
-/// Splits `quantize bits=8 bucket=1024`, `quantize<bits=8 bucket=1024>`, or `bits=8`, whose codec is `usual`,
-/// with `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples` among the words where
-/// they are wanted. Returns what is wrong, or "".
+/// Splits `quantize bits=8 bucket=1024`, `quantize<bits=8 bucket=1024>`, or `bits=8`, whose codec is `usual`.
+/// The words may include `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples`.
+/// Returns what is wrong, or "".
 std::string splitCodecWords(std::string_view text, std::string_view usual, CodecWords &words);
 
 /// The codec of a kind of layers in collectives along some axes of the mesh.
@@ -55,22 +55,22 @@ struct CodecAlong {
 /// several words of a codec stand in brackets of a family or in quotes. Returns what is wrong, or "".
 std::string splitCodecsAlong(std::string_view text, std::vector<CodecAlong> &codecs);
 
-/// `family` or `family<name=value,...>` with these parameters (`name=value`, or `name` of a flag) beside
-/// those that it has.
+/// Adds parameters (`name=value`, or `name` of a flag) to `family` or `family<name=value,...>`.
 std::string addCodecParameters(std::string_view codec, const std::vector<std::string> &parameters);
 
-/// `family` or `family<name = value, ...>`, or a case of a parameter that stands for its family. Parameters
-/// may stand apart by spaces, too. Nothing, and why not in `reason`, where it is none.
+/// Reads `family` or `family<name = value, ...>`, or a case of a parameter that stands for its family.
+/// Parameters may also be separated by spaces. Returns nothing if the text is no codec, and `reason` tells
+/// why.
 std::optional<Codec> parseCodecText(std::string_view text, std::string &reason);
 
-/// The codec that an entry of a plan or of another file describes, with its error feedback.
+/// Returns the codec that an entry of a plan or of another file describes, with its error feedback.
 std::optional<Codec> parseCodec(const formats::Codec &codec, std::string &reason);
 
-/// The codec with error feedback kept in `storage`, or as it is for `none`.
+/// Returns the codec with error feedback kept in `storage`; unchanged for `none`.
 std::optional<Codec> addErrorFeedback(const Codec &codec, std::string_view storage, double decay,
                                       std::string &reason);
 
-/// What words describe.
+/// Returns the codec that the words describe.
 std::optional<Codec> buildCodec(const CodecWords &words, std::string &reason);
 
 } // namespace cgx::layers

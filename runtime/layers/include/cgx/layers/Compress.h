@@ -13,16 +13,17 @@
 
 namespace cgx::layers {
 
-/// What is wrong with a codec that reads what an optimizer keeps of a parameter, where nobody knows of one.
+/// Returns the error for a codec that reads optimizer tensors of a parameter for which none are known.
 std::string describeMissingState(std::string_view family);
 
-/// What was decided.
+/// The results of compress().
 struct Compressed {
   std::string manifest, report, reportJson;
 };
 
-/// What `cgx-opt --cgx-compress --cgx-report --cgx-emit-manifest` makes of a program that has the collectives
-/// of a table and computes nothing. Nothing, after an error, where that refuses it.
+/// Returns what `cgx-opt --cgx-compress --cgx-report --cgx-emit-manifest` would output for a program that has
+/// the collectives of a table and computes nothing. Returns nothing, after an error, if that program would be
+/// rejected.
 std::optional<Compressed> compress(Table table, std::string_view options, Diagnostics &diagnostics);
 
 } // namespace cgx::layers

@@ -1,4 +1,4 @@
-//===-- Diagnostics.h - What is said of decisions ---------------*- C++ -*-===//
+//===-- Diagnostics.h - Messages about decisions ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,17 +15,17 @@ namespace cgx::layers {
 
 enum class Severity { Error, Warning };
 
-/// A sentence for the user, and what stands below it.
+/// A sentence for the user, and the notes below it.
 struct Diagnostic {
   Severity severity;
   std::string message;
   std::vector<std::string> notes = {};
 };
 
-/// In the order in which it was said.
+/// Diagnostics in the order in which they were added.
 class Diagnostics {
 public:
-  /// Returns false, so that who fails can say so at once.
+  /// Adds an error. Returns false, so that a function can fail in one statement.
   bool fail(std::string message, std::vector<std::string> notes = {}) {
     all.push_back({Severity::Error, std::move(message), std::move(notes)});
     return false;
@@ -34,7 +34,7 @@ public:
 
   const std::vector<Diagnostic> &get() const { return all; }
 
-  /// The errors with their notes, one on each line.
+  /// Returns the errors with their notes, one on each line.
   std::string errors() const {
     std::string text;
     for (const Diagnostic &diagnostic : all) {

@@ -1,4 +1,4 @@
-//===-- Glob.h - Patterns of names ------------------------------*- C++ -*-===//
+//===-- Glob.h - Patterns of layer names ------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,17 +17,17 @@
 
 namespace cgx::layers {
 
-/// A pattern of names of layers: `*` is any text, `?` any character, `[a-f]` one of some and `[^a-f]` one of
-/// the others, `{l1,l2}` one of some texts, and a backslash takes the next character as it is.
+/// A pattern of layer names: `*` matches any text, `?` any character, `[a-f]` one of some and `[^a-f]` one of
+/// the others, `{l1,l2}` one of some texts, and a backslash makes the next character literal.
 class Glob {
 public:
-  /// `reason` is why a text is none.
+  /// Parses a pattern; `reason` tells why a text is none.
   static std::optional<Glob> parse(std::string_view text, std::string &reason);
 
   bool matches(std::string_view name) const;
 
 private:
-  /// What stands for one character of a name, or for any text.
+  /// A part of the pattern that stands for one character of a name, or for any text.
   struct Token {
     bool isAnyText = false;
     std::bitset<256> characters;

@@ -1,4 +1,4 @@
-//===-- Kind.h - What is communicated for a layer ---------------*- C++ -*-===//
+//===-- Kind.h - Kinds of layers --------------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,7 @@
 
 namespace cgx::layers {
 
-/// What is communicated for a layer. The numbers are those of the dialect's LayerKind.
+/// The role of the tensor that is communicated for a layer. The numbers are those of the dialect's LayerKind.
 enum class Kind : uint32_t {
   Gradient,
   Weight,
@@ -31,21 +31,21 @@ enum class Kind : uint32_t {
 };
 inline constexpr uint32_t kKindCount = 10;
 
-/// As programs and manifests have it: "outer_gradient".
+/// Returns the name in programs and manifests: "outer_gradient".
 std::string_view nameOf(Kind kind);
 std::optional<Kind> kindNamed(std::string_view name);
 
-/// Whether layers of a kind say which way a parameter is to go, in this step or since ranks last met.
+/// Returns true for gradients of one step, and for the updates accumulated since ranks last synchronized.
 constexpr bool isGradient(Kind kind) { return kind == Kind::Gradient || kind == Kind::OuterGradient; }
 
-/// A kind and those that it is one of, the nearest first: what is said of one of them holds for it, unless a
-/// nearer one has it otherwise. Dispatched tokens are activations.
+/// Returns a kind and those that cover it, the nearest first: an option for one of them holds for it, unless
+/// there is an option for a nearer one. Dispatched tokens are activations.
 std::span<const Kind> coveringKinds(Kind kind);
 
-/// Whether a kind is `activation`, or covered by it.
+/// Returns true if the kind is `activation`, or covered by it.
 bool isActivation(Kind kind);
 
-/// The names of all kinds as a sentence has them: "gradient, weight, ... or combine_gradient".
+/// Returns the names of all kinds in a sentence: "gradient, weight, ... or combine_gradient".
 std::string describeKinds();
 
 } // namespace cgx::layers

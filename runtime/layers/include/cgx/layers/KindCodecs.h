@@ -1,4 +1,4 @@
-//===-- KindCodecs.h - Which kinds have which codecs ------------*- C++ -*-===//
+//===-- KindCodecs.h - Codecs of kinds --------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,7 @@ struct CodecOption {
   std::string argument, description;
   bool isFlag;
 };
-/// Of every parameter, in the order of the table of codecs.
+/// Returns the options of all parameters, in the order of the table of codecs.
 std::span<const CodecOption> codecOptions();
 
 /// An option for the codec of the layers of a kind.
@@ -27,22 +27,22 @@ struct KindCodecOption {
   Kind kind;
   const char *argument, *description;
 };
-/// Of every kind.
+/// Returns the options of all kinds.
 std::span<const KindCodecOption> kindCodecOptions();
 
-/// The codecs of kinds with what other options stand for written out: `qsdp` (QSDP, section 5.7.1: W8G8,
-/// buckets of 1024; weights by random shift, definition 1; gradients unbiased), and that what is compressed
-/// along some axes only is exact along others.
+/// Returns the codecs of kinds with other options expanded: `qsdp` (QSDP, section 5.7.1: W8G8, buckets of
+/// 1024; weights by random shift, definition 1; gradients unbiased), and identity for kinds that are
+/// compressed only along some axes.
 KindCodecs completeKindCodecs(KindCodecs given, bool qsdp, const std::string &along,
                               const std::vector<std::string> &kinds);
 
-/// The kinds that may be compressed, where `kinds` is what the user says of that; empty is what is usual.
+/// Returns the kinds that may be compressed. `kinds` is the user's choice; if it is empty, the usual ones.
 std::vector<std::string> kindsToCompress(const std::vector<std::string> &kinds, const KindCodecs &codecs);
 
-/// The codec of gradients, in the words of their option, where they have one; else `codec`.
+/// Returns the codec of gradients as text: of their own option if given, else `codec`.
 std::string codecOfGradients(const std::string &codec, const KindCodecs &codecs);
 
-/// Whether the user asked for no codec but `identity`.
+/// Returns true if the user asked for no codec but `identity`.
 bool asksForIdentity(const CodecOptions &options);
 
 } // namespace cgx::layers

@@ -1,4 +1,4 @@
-//===-- Manifest.h - What a program communicates, in words ------*- C++ -*-===//
+//===-- Manifest.h - The manifest of a program ------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,16 +12,17 @@
 
 namespace cgx::layers {
 
-/// What a step takes and returns, as JSON: two lists.
+/// The arguments and results of a step, as two JSON lists.
 struct Signature {
   std::string arguments, results;
 };
 
-/// Of a table whose collectives are called with one argument for each operand, in their order.
+/// Returns the signature of a table whose collectives are called with one argument for each operand, in their
+/// order.
 Signature signatureOf(const Table &table);
 
-/// The manifest of a program; collectives stand in the order of their ids. Its hash is of all of it: ranks
-/// whose programs differ in any of this must not talk to each other.
+/// Returns the manifest of a program, with collectives in the order of their ids. Its hash covers all of it:
+/// ranks whose programs differ in any of this must not communicate.
 std::string manifestOf(const Table &table, const std::optional<Signature> &signature);
 
 } // namespace cgx::layers

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// Reads what `cgx-plan` wrote (runtime/plan/README.md): a codec for each layer, by name and kind.
+// Reads the output of `cgx-plan` (runtime/plan/README.md): a codec for each layer, by name and kind.
 #ifndef CGX_LAYERS_PLANNEDCODECS_H
 #define CGX_LAYERS_PLANNEDCODECS_H
 
@@ -19,20 +19,21 @@ namespace cgx::layers {
 
 class PlannedCodecs {
 public:
-  /// Nothing, after an error, where the file is no plan or names a codec that there is not.
+  /// Reads a plan. Returns nothing, after an error, if the file is no plan or names an unknown codec.
   static std::optional<PlannedCodecs> read(const std::string &path, Diagnostics &diagnostics);
 
-  /// False, after an error with every difference, unless the plan and the operands that may be compressed are
-  /// of the same layers.
+  /// Returns false, after an error that lists every difference, unless the plan and the operands that may be
+  /// compressed have the same layers.
   bool checkFits(const Table &table, Diagnostics &diagnostics) const;
 
-  /// The plan has codecs for the layers `name[0]`, `name[1]`, ... of a stack, and none for the stack.
+  /// Returns true if the plan has codecs for the layers `name[0]`, `name[1]`, ... of a stack, and none for
+  /// the stack.
   bool namesLayersOf(const Layer &stack) const;
 
-  /// The kinds of layers that do not all stay exact.
+  /// Returns the kinds of which the plan compresses a layer.
   std::set<Kind> compressedKinds() const;
 
-  /// The codec of a layer that `checkFits` has seen.
+  /// Returns the codec of a layer that `checkFits` has accepted.
   std::optional<Codec> find(const Layer &layer) const;
 
 private:
@@ -41,7 +42,7 @@ private:
     int64_t elements;
     Codec codec;
   };
-  /// Name and kind.
+  /// The name and kind of a layer.
   using Key = std::pair<std::string, std::string>;
 
   static Key keyOf(const Layer &layer);

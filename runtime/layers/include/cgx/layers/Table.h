@@ -1,12 +1,12 @@
-//===-- Table.h - Collectives and the layers that travel in them --*- C++ -*-===//
+//===-- Table.h - Collectives and the layers in them ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What decisions are made about. The compiler fills one in from a program, where it follows how data flow;
-// frameworks that know their layers fill one in themselves.
+// The table is what decisions are made about. The compiler fills it in from a program, whose data flow it
+// follows; frameworks that know their layers fill it in themselves.
 #ifndef CGX_LAYERS_TABLE_H
 #define CGX_LAYERS_TABLE_H
 
@@ -22,11 +22,12 @@
 
 namespace cgx::layers {
 
-/// As manifests and reports call element types: "f32", "bool".
+/// Returns the name of an element type in manifests and reports: "f32", "bool".
 std::string_view nameOf(cgx_element_type type);
 std::optional<cgx_element_type> elementTypeNamed(std::string_view name);
 
-/// How the operands of ranks are combined. The numbers are those of the dialect's Reduction.
+/// The way in which a collective combines the operands of ranks. The numbers are those of the dialect's
+/// Reduction.
 enum class Reduction : uint32_t { Sum, Mean, Max, Min, Product };
 std::string_view nameOf(Reduction reduction);
 std::optional<Reduction> reductionNamed(std::string_view name);
@@ -39,32 +40,32 @@ std::string_view nameOf(cgx_algorithm algorithm);
 std::optional<cgx_leaders> leadersNamed(std::string_view name);
 std::string_view nameOf(cgx_leaders leaders);
 
-/// The parameter that an operand is communicated for.
+/// The parameter for which an operand is communicated.
 struct Layer {
   std::string name;
   Kind kind = Kind::Other;
-  std::optional<std::vector<int64_t>> shape; ///< the parameter's own
+  std::optional<std::vector<int64_t>> shape; ///< the parameter's own shape
   int64_t stacked = 0;                       ///< leading dimensions that count layers
 
   int64_t countOfLayers() const;
 };
 
-/// What one rank has of a layer in a collective.
+/// One rank's tensor of a layer in a collective.
 struct Operand {
   Layer layer;
   std::vector<int64_t> shape;
   cgx_element_type type = CGX_F32;
   Codec codec;
-  std::string reason;                   ///< why it stays exact; "" where it may be compressed
-  bool isDecided = false;               ///< `reason` says what was decided
-  std::pair<int64_t, int64_t> origin{}; ///< where it came from, by which random numbers are selected
+  std::string reason;                   ///< why it stays uncompressed; "" if it may be compressed
+  bool isDecided = false;               ///< true once `codec` and `reason` are decided
+  std::pair<int64_t, int64_t> origin{}; ///< its place of origin, which selects random numbers
 
   int64_t elements() const;
 };
 
 struct Hierarchy {
-  int64_t local = 0; ///< consecutive ranks of a group that are one host
-  Codec inside;
+  int64_t local = 0; ///< number of consecutive ranks of a group on one host
+  Codec intraHost;
   cgx_leaders leaders = CGX_LEADERS_ALL;
 };
 
@@ -74,20 +75,20 @@ struct Collective {
   std::optional<Reduction> reduction;
   std::vector<std::vector<int64_t>> groups;
   std::vector<Operand> operands;
-  std::optional<uint64_t> runs = 1; ///< in a step; nothing where the step decides that while it runs
-  uint64_t every = 1;               ///< and every how many steps
+  std::optional<uint64_t> runs = 1; ///< runs in a step; nothing if the step decides that while it runs
+  uint64_t every = 1;               ///< it runs every so many steps
 
-  // What only one kind of collective has.
-  cgx_algorithm algorithm = CGX_ALGORITHM_AUTO; ///< of an all_reduce
+  // The fields of single kinds of collectives.
+  cgx_algorithm algorithm = CGX_ALGORITHM_AUTO; ///< all_reduce
   std::optional<Hierarchy> hierarchy;
-  int64_t dim = 0;                                ///< that a gather or a scatter joins or cuts
-  int64_t splitDim = 0, concatDim = 0;            ///< that an all_to_all cuts and joins
-  int64_t root = 0;                               ///< of a broadcast
-  std::vector<std::pair<int64_t, int64_t>> pairs; ///< of a permute: sources and targets
-  std::optional<std::vector<std::string>> sends;  ///< of each pair, in which runs: digits 0 and 1
-  std::optional<int64_t> decodesAgain;            ///< the gather whose payloads another one decodes
+  int64_t dim = 0;                                ///< the dimension that a gather joins or a scatter divides
+  int64_t splitDim = 0, concatDim = 0;            ///< the dimensions that an all_to_all divides and joins
+  int64_t root = 0;                               ///< broadcast
+  std::vector<std::pair<int64_t, int64_t>> pairs; ///< permute: sources and targets
+  std::optional<std::vector<std::string>> sends;  ///< permute: the runs of each pair, as digits 0 and 1
+  std::optional<int64_t> decodesAgain;            ///< the gather whose payloads this one decodes
 
-  /// Only sums and means go with lossy codecs, and what only moves.
+  /// Returns true for sums, means, and collectives without a reduction, for which lossy codecs are defined.
   bool acceptsLossyCodecs() const {
     return !reduction || *reduction == Reduction::Sum || *reduction == Reduction::Mean;
   }
@@ -95,22 +96,22 @@ struct Collective {
   bool isTrivial() const { return largestGroup() == 1; }
 };
 
-/// What is wrong with hosts of `local` ranks, between which a codec encodes; "" if nothing.
-std::string checkHierarchy(int64_t local, const Codec &inside);
+/// Returns what is wrong with hosts of `local` ranks and their intra-host codec; "" if nothing.
+std::string checkHierarchy(int64_t local, const Codec &intraHost);
 
-/// What is wrong with the algorithm of an all_reduce for its groups and codecs; "" if nothing.
+/// Returns what is wrong with the algorithm of an all_reduce for its groups and codecs; "" if nothing.
 std::string checkAlgorithm(const Collective &collective);
 
-/// An algorithm as the runtime and the tools know it.
+/// Returns an algorithm in the form of the C ABI.
 cgx_schedule scheduleOf(cgx_algorithm algorithm, const std::optional<Hierarchy> &hierarchy);
 
-/// Bytes that leave a rank in one run for an operand, if `codec` encodes it.
+/// Returns the bytes that leave a rank in one run for an operand, if `codec` encodes it.
 uint64_t wireBytesOf(const Collective &collective, const Operand &operand, const Codec &codec, int64_t rank);
 
-/// Whether a plan that comes while the step runs may compress an operand that is exact.
+/// Returns true if a plan may compress an uncompressed operand while the step runs.
 bool mayBeCompressed(const Collective &collective, const Operand &operand);
 
-/// The ranks as a grid: named axes, the last of which is the fastest.
+/// The ranks as a grid: named axes, the last of which varies fastest.
 struct Mesh {
   std::vector<std::string> axes;
   std::vector<int64_t> sizes;
@@ -118,14 +119,15 @@ struct Mesh {
 
 struct Table {
   int64_t ranks = 1;
-  Mesh mesh; ///< without axes: the ranks are one, "rank"
+  Mesh mesh; ///< if it has no axes, the ranks form one axis, "rank"
   std::vector<Collective> collectives;
 
-  // What follows from how data flow, where somebody knows.
+  // Questions that need the data flow; empty functions if nobody knows it.
 
-  /// The rank of what most elements of a vector are, of several parameters that travel as one.
+  /// Returns the rank of the parameter to which most elements of a vector belong, if several parameters
+  /// travel as one.
   std::function<std::optional<int64_t>(const Collective &, const Operand &)> raveledRank = {};
-  /// Whether rows of a result go to other places in the next step.
+  /// Returns true if rows of a result go to other places in the next step.
   std::function<bool(const Collective &, const Operand &)> movesRows = {};
 };
 

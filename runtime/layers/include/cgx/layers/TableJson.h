@@ -15,7 +15,8 @@ namespace cgx::layers {
 /// Reads a table, described in runtime/layers/README.md. Returns what is wrong, or "".
 std::string readTable(std::string_view json, Table &table);
 
-/// What was said, as JSON: [{"severity": "warning", "message": "..."}, ...], notes behind what they are of.
+/// Returns diagnostics as JSON: [{"severity": "warning", "message": "..."}, ...], notes after the message
+/// that they belong to.
 std::string diagnosticsJson(const Diagnostics &diagnostics);
 
 } // namespace cgx::layers

@@ -1,11 +1,11 @@
-//===-- Text.h - Words in texts ---------------------------------*- C++ -*-===//
+//===-- Text.h - Functions for text -----------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// What passes have from LLVM, for texts of options and codecs, without it.
+// Text functions that passes have from LLVM, without LLVM.
 #ifndef CGX_LAYERS_TEXT_H
 #define CGX_LAYERS_TEXT_H
 
@@ -20,16 +20,16 @@ constexpr bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Without spaces at both ends.
+/// Returns the text without spaces at both ends.
 std::string_view trim(std::string_view text);
 
-/// What stands before the first of these characters, and behind it; "" where it is not there.
+/// Returns the text before and after the first such character; all of it and "" if there is none.
 std::pair<std::string_view, std::string_view> splitAt(std::string_view text, char at);
 
-/// What stands before the first of these characters; all of it where it is not there.
+/// Returns the text before the first such character; all of it if there is none.
 inline std::string_view takeUntil(std::string_view text, char at) { return text.substr(0, text.find(at)); }
 
-/// Takes a beginning or an end away; false where it is not there.
+/// Remove a prefix or a suffix; return false if there is none.
 bool consumeFront(std::string_view &text, std::string_view front);
 bool consumeBack(std::string_view &text, std::string_view back);
 
@@ -37,7 +37,7 @@ std::string join(const std::vector<std::string> &words, std::string_view between
 
 std::vector<std::string> split(std::string_view text, char at);
 
-/// Of one name: with dashes for underscores, and the other way around.
+/// Return a name with dashes for underscores, and the other way around.
 std::string withDashes(std::string_view name);
 std::string withUnderscores(std::string_view name);
 

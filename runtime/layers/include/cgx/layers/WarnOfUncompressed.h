@@ -1,4 +1,4 @@
-//===-- WarnOfUncompressed.h - Why nothing, or too little, is compressed --*- C++ -*-===//
+//===-- WarnOfUncompressed.h - Warnings about what is not compressed -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,8 +13,8 @@
 
 namespace cgx::layers {
 
-/// Says so where nothing is compressed, or gradients stay exact that were not meant to. `asksForThat`: the
-/// user asked for no codec but identity. `trains` is asked where nothing is communicated.
+/// Warns if nothing is compressed, or if gradients stay uncompressed unintentionally. `asksForThat`: the user
+/// asked for no codec but identity. `trains` is called if nothing is communicated.
 void warnOfUncompressed(const Table &table, bool asksForThat, const std::function<bool()> &trains,
                         Diagnostics &diagnostics);
 

@@ -1,4 +1,4 @@
-//===-- OutputFile.h - Where what a tool writes goes ------------*- C++ -*-===//
+//===-- OutputFile.h - Writes output files ----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One home for every file that a tool writes:
+// Every file that a tool writes is written here:
 //
 // - `-` is standard output, and so are /dev/stdout and /dev/fd/1: its descriptor, at
 //   its own position.
@@ -16,9 +16,9 @@
 //   the old bytes or all new ones, also after a crash. It keeps its permissions.
 // - What is anything else (a device, a pipe) is written to and never replaced.
 //
-// The new file has no name until it is whole, where the file system can do that, so
-// that nothing stays behind whatever ends the process. Elsewhere it has one beside the
-// target, made with O_EXCL and O_NOFOLLOW, which a signal that ends the process removes.
+// Where the file system supports it, the new file has no name until it is complete, so that nothing is left
+// over however the process ends. Elsewhere it has a name beside the target, created with O_EXCL and
+// O_NOFOLLOW, and a signal that ends the process removes it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_OUTPUT_OUTPUTFILE_H
@@ -32,11 +32,11 @@
 
 namespace cgx {
 
-/// What a new file may be used for; the process's umask takes from it, except from what is private: that is
-/// for this program to find again.
+/// The permissions of a new file. The process's umask reduces them, except for private files, which this
+/// program must find again.
 enum class FileMode : unsigned { Data = 0666, Program = 0777, Private = 0600 };
 
-/// Writes `pieces`, one behind the other. Returns what went wrong, with the path; empty on success.
+/// Writes `pieces` one after the other. Returns what went wrong, with the path; empty on success.
 [[nodiscard]] std::string writeOutput(const std::string &path,
                                       std::span<const std::span<const std::byte>> pieces,
                                       FileMode mode = FileMode::Data);
@@ -44,25 +44,26 @@ enum class FileMode : unsigned { Data = 0666, Program = 0777, Private = 0600 };
                                       FileMode mode = FileMode::Data);
 
 /// Appends to a file, pipe or device that the caller has opened. Returns what went wrong, with the path; a
-/// reader that has gone is an error and no signal.
+/// reader that has gone is an error and raises no signal.
 [[nodiscard]] std::string appendOutput(int descriptor, const std::string &path, std::string_view text);
 
-/// Whether writeOutput could begin: what would go wrong, for tools that work for long before they write.
-/// Changes nothing.
+/// Returns what would go wrong with writeOutput, for tools that work for long before they write. Changes
+/// nothing.
 [[nodiscard]] std::string checkOutput(const std::string &path);
 
-/// Whether it is where a tool prints: then only one thing may be written there. No output (an empty path) is
-/// not.
+/// Returns true if the path is standard output, to which only one thing may be written. An empty path (no
+/// output) is not.
 bool isStandardOutput(const std::string &path);
 
-/// Whether two outputs would replace one file, of which only the later stayed. What is written in place (a
-/// pipe, a device) may have both.
+/// Returns true if two outputs would replace one file, so that only the later would stay. Pipes and devices,
+/// which are written in place, may have both.
 bool isSameFile(const std::string &path, const std::string &other);
 
-/// Where a tool that writes these files prints what people read: standard output, unless a file is that.
+/// Returns the stream on which a tool that writes these files prints text for people: standard output, unless
+/// a file uses it.
 std::FILE *streamBeside(std::span<const std::string> outputs);
 
-/// For signal handlers that end the process without the default action: removes what is not whole yet.
+/// Removes unfinished files, for signal handlers that end the process without the default action.
 void removeUnfinishedOutput() noexcept;
 
 } // namespace cgx

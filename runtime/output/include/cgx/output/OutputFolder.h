@@ -1,4 +1,4 @@
-//===-- cgx/output/OutputFolder.h - Folders that their owner can use *- C++ -*-===//
+//===-- cgx/output/OutputFolder.h - Makes output folders --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,12 +12,12 @@
 
 namespace cgx {
 
-/// Who may use a new folder beside its owner; the process's umask takes from it.
+/// The permissions of a new folder beside its owner's. The process's umask reduces them.
 enum class FolderMode : unsigned { Shared = 0777, Private = 0700 };
 
-/// Makes `path` and the folders above it, where they are not there yet. Its owner may use what is new
-/// whatever the umask: it would be made for nobody else, and the next call could not open it. Returns what
-/// went wrong, with the path; empty on success.
+/// Makes `path` and its parent folders, if they do not exist. The owner may use new folders whatever the
+/// umask is: otherwise the next call could not open them. Returns what went wrong, with the path; empty on
+/// success.
 [[nodiscard]] std::string makeOutputFolder(const std::string &path, FolderMode mode = FolderMode::Shared);
 
 } // namespace cgx

@@ -13,18 +13,18 @@
 
 namespace cgx {
 
-/// A new folder in $TMPDIR, else /tmp, which only this user may enter, and which goes with this object and
-/// all that is in it. Files that stand in /tmp itself have names that others can take first: they would be
-/// read and written in our place.
+/// A new folder in $TMPDIR, else /tmp, which only this user may enter, and which is removed with its content
+/// when this object is destroyed. Files in /tmp itself have names that others can take first: they would be
+/// read and written instead.
 class TemporaryFolder {
 public:
-  /// `name` is what its name begins with. Throws std::runtime_error, with the path.
+  /// Creates a folder whose name begins with `name`. Throws std::runtime_error, with the path.
   explicit TemporaryFolder(const std::string &name);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;
 
-  /// Where temporary files go: $TMPDIR, else /tmp.
+  /// Returns the folder of temporary files: $TMPDIR, else /tmp.
   static std::string parent();
 
   const std::filesystem::path &path() const { return path_; }

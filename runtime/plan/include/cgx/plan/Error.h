@@ -1,4 +1,4 @@
-//===-- cgx/plan/Error.h - What went wrong -*- C++ -*--===//
+//===-- cgx/plan/Error.h - Errors of plans and profiles ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 
 namespace cgx::plan {
 
-/// Thrown for files and problems that make no sense; the message is for users.
+/// The exception for invalid files and problems; its message is for users.
 using formats::Error;
 
 } // namespace cgx::plan

@@ -19,11 +19,11 @@ namespace cgx::plan {
 struct PlannedLayer {
   std::string layer, kind, dtype;
   uint64_t elements = 0;
-  std::string codec; ///< canonical
+  std::string codec; ///< in canonical spelling
   double squaredError = 0, wireBytes = 0;
   double rawBytes = 0;                ///< wire bytes without a codec
-  std::optional<double> gradientNorm; ///< when the plan was made; accordion compares with it
-  std::vector<float> levels = {};     ///< where they were learned: shares of a bucket's range
+  std::optional<double> gradientNorm; ///< norm when the plan was made, with which accordion compares
+  std::vector<float> levels = {};     ///< learned levels, as shares of a bucket's range
 
   bool operator==(const PlannedLayer &) const = default;
 };
@@ -33,12 +33,12 @@ struct Plan {
   std::string solver;
   bool proven = false;
   std::string objective; ///< bytes or time
-  std::string reference; ///< canonical codec
+  std::string reference; ///< a codec in canonical spelling
   double alpha = 1, errorBound = 0;
   Cost planned, ofReference;
   std::vector<PlannedLayer> layers; ///< in the order of communication
 
-  /// Throws Error.
+  /// Parses a plan. Throws Error.
   static Plan parse(std::string_view json);
   std::string toJson() const;
 };

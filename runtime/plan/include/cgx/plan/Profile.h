@@ -1,4 +1,4 @@
-//===-- cgx/plan/Profile.h - What was measured about layers -*- C++ -*--===//
+//===-- cgx/plan/Profile.h - Measurements of layers -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,12 +20,12 @@
 
 namespace cgx::plan {
 
-/// One codec, tried on one layer.
+/// The measurements of one codec on one layer.
 struct Candidate {
   std::string codec;       ///< canonical, see Codec.h
   double squaredError = 0; ///< on the accumulated gradient; infinite: unusable
-  double wireBytes = 0;    ///< that leave all ranks in a step
-  double encodeSeconds = 0, exchangeSeconds = 0, decodeSeconds = 0; ///< of a step; 0: not measured
+  double wireBytes = 0;    ///< bytes that leave all ranks in a step
+  double encodeSeconds = 0, exchangeSeconds = 0, decodeSeconds = 0; ///< in a step; 0: not measured
 
   bool operator==(const Candidate &) const = default;
 };
@@ -36,10 +36,10 @@ struct LayerProfile {
   std::string dtype;
   uint64_t elements = 0;
   int64_t collective = 0;             ///< id of the collective that carries it
-  uint64_t position = 0;              ///< in the order in which the step communicates
-  double readySeconds = 0;            ///< of the step's own work that come before its collective
+  uint64_t position = 0;              ///< place in the order in which the step communicates
+  double readySeconds = 0;            ///< the step's own work before its collective
   double gradientNorm = 0;            ///< l2 norm of the accumulated gradient, mean over ranks
-  std::optional<double> previousNorm; ///< that of the period before
+  std::optional<double> previousNorm; ///< norm of the period before
   std::vector<Candidate> candidates;
 
   bool operator==(const LayerProfile &) const = default;
@@ -48,13 +48,13 @@ struct LayerProfile {
 struct Profile {
   std::string program; ///< hash of the manifest
   uint32_t ranks = 1;
-  uint64_t firstStep = 0, steps = 0; ///< that were accumulated
-  double stepSeconds = 0;            ///< of a step, without profiling
-  double computeSeconds = 0;         ///< of which outside of collectives
-  double profilingSeconds = 0;       ///< spent on measuring, over all steps
+  uint64_t firstStep = 0, steps = 0; ///< the accumulated steps
+  double stepSeconds = 0;            ///< time of a step, without profiling
+  double computeSeconds = 0;         ///< the part of it outside of collectives
+  double profilingSeconds = 0;       ///< time of measuring, over all steps
   std::vector<LayerProfile> layers;
 
-  /// Throws Error.
+  /// Parses a profile. Throws Error.
   static Profile parse(std::string_view json);
   std::string toJson() const;
 

@@ -1,4 +1,4 @@
-//===-- cgx/plan/Request.h - What plan is wanted -*- C++ -*-===//
+//===-- cgx/plan/Request.h - Requests for a plan ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,8 +13,8 @@
 
 namespace cgx::plan {
 
-/// A solver and what it is to solve, as JSON (all members may be left out; "reference" may be a list, in
-/// which "weight=quantize bits=8" is that of one kind):
+/// A solver and its problem, as JSON. All members may be left out; "reference" may be a list, in which
+/// "weight=quantize bits=8" is the reference of one kind:
 ///
 ///   {"solver": "lgreco", "reference": "quantize bits=4 bucket=128", "alpha": 1, "objective": "bytes",
 ///    "max_seconds": null, "bytes_per_second": 125000000, "latency_seconds": 0.00005, "eta": 0.5, "seed": 0}
@@ -24,10 +24,10 @@ struct Request {
   SolverOptions options;
 
   Request();
-  /// Throws Error.
+  /// Parses a request. Throws Error.
   static Request parse(std::string_view json);
 
-  /// Throws Error.
+  /// Solves the request for a profile. Throws Error.
   Plan solve(const Profile &profile) const;
 };
 

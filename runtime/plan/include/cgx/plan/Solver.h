@@ -1,4 +1,4 @@
-//===-- cgx/plan/Solver.h - One interface of all solvers -*- C++ -*--===//
+//===-- cgx/plan/Solver.h - The interface and table of solvers --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,30 +18,30 @@ struct SolverOptions {
   uint32_t discretization = 10000; ///< lgreco: steps of the error, D in the paper
   double eta = 0.5;                ///< accordion: change of the norm that makes a regime critical
   uint64_t seed = 0;               ///< kmeans, bayes
-  uint64_t labelLimit = 20000000;  ///< exact: partial assignments it may look at
+  uint64_t labelLimit = 20000000;  ///< exact: the most partial assignments that it examines
 };
 
 struct Solution {
   Assignment assignment;
-  bool proven = false; ///< nothing that fits has a smaller value
+  bool proven = false; ///< true if no assignment that fits has a smaller value
 };
 
 struct Solver {
   const char *name;
   const char *description;
-  /// Whether its assignments obey the problem's bounds; the others have their own idea
-  /// of how much error is right.
+  /// True if its assignments obey the problem's bounds; other solvers decide themselves how much error is
+  /// acceptable.
   bool bounded;
   Solution (*solve)(const Problem &, const SolverOptions &);
 };
 
-/// All solvers, simple ones first.
+/// Returns all solvers, simple ones first.
 std::span<const Solver> solvers();
 
-/// Throws Error, which names all.
+/// Returns the solver of that name. Throws Error, which lists all names.
 const Solver &findSolver(std::string_view name);
 
-/// Throws Error when nothing fits the problem's bounds.
+/// Solves a problem. Throws Error if nothing fits its bounds.
 Solution solve(const Solver &solver, const Problem &problem, const SolverOptions &options = {});
 
 } // namespace cgx::plan

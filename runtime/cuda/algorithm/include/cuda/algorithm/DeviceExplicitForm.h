@@ -1,4 +1,4 @@
-//===-- DeviceExplicitForm.h - An all-reduce on a GPU, call by call ---*- C++ -*-===//
+//===-- DeviceExplicitForm.h - The explicit form on a GPU -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What encodes, adds up or decodes is kernels on the buffers of the program, if these lie on the GPU and its
-// codec has kernels. Everything else passes through pinned memory and runs on the host: above all the
+// Calls that encode, add up or decode run kernels on the buffers of the program, if these lie on the GPU and
+// the codec has kernels. All other calls pass through pinned memory and run on the host, in particular the
 // exchanges, which do not look into payloads. All give the bits of the host.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_DEVICEEXPLICITFORM_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_DEVICEEXPLICITFORM_H
@@ -25,14 +25,14 @@ namespace cgx {
 /// The explicit form of all collectives of a rank.
 class DeviceExplicitForm {
 public:
-  /// Runs a call behind what is on the stream, and returns when its results are there.
+  /// Runs a call after the work on the stream, and returns when its results are available.
   Status run(Execution &execution, const ExplicitStep &step, cuda::Stream stream);
 
-  /// Brings to the host what codecs remember: of all, or of a collective that goes on in another way.
+  /// Bring the state of codecs to the host: of all collectives, or of one that continues in another way.
   Status fetchState(cuda::Stream stream);
   Status leave(uint32_t collective, cuda::Stream stream);
 
-  /// Whether kernels have run for an operand of the collective since it was left.
+  /// Returns true if kernels have run for an operand of the collective since leave().
   bool knows(uint32_t collective) const;
 
 private:
@@ -40,17 +40,17 @@ private:
   struct Kernels {
     BoundBuffers buffers;
     AlignedPayloads payloads;
-    std::unique_ptr<cuda::Group> group; ///< null where there is nothing to do
-    std::vector<PayloadSender> senders; ///< of the payloads that they read, in their order
+    std::unique_ptr<cuda::Group> group; ///< null if there is nothing to do
+    std::vector<PayloadSender> senders; ///< senders of the payloads that they read, in their order
   };
-  /// What was made for an operand.
+  /// The kernels and state that were made for an operand.
   struct Resident {
     StepOnDevice step;
     OperandResiduals residuals;
-    MirrorLead lead;
+    UnfetchedChanges unfetched;
     std::map<ExplicitCall, Kernels> kernels;
   };
-  /// Collective and operand.
+  /// The ids of a collective and its operand.
   using Key = std::pair<uint32_t, size_t>;
 
   Result<Resident *> residentFor(const AllReduceOperand &operand, const Key &key, cuda::Stream stream);
@@ -62,7 +62,7 @@ private:
   static Status fetch(Resident &resident, cuda::Stream stream);
 
   std::map<Key, Resident> residents;
-  cuda::Memory input, output; ///< pinned
+  cuda::Memory input, output; ///< in pinned memory
 };
 
 } // namespace cgx

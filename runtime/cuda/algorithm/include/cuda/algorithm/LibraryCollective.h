@@ -1,4 +1,4 @@
-//===-- LibraryCollective.h - Exact collectives by the link of GPUs ---*- C++ -*-===//
+//===-- LibraryCollective.h - Uncompressed collectives of NCCL --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A link that can reduce and gather by itself, such as NCCL, does so with operands that are exact. Sums are
-// then added in the link's order: equal on all ranks, and not the bits of the host.
+// A link that can reduce and gather by itself, such as NCCL, does so with uncompressed operands. It adds up
+// in its own order: sums are equal on all ranks, and differ from the bits of the host.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_LIBRARYCOLLECTIVE_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_LIBRARYCOLLECTIVE_H
 
@@ -16,10 +16,11 @@
 
 namespace cgx {
 
-/// Whether the transport's link does this collective by itself: all operands are exact and on a GPU.
+/// Returns true if the transport's link executes this collective by itself: all operands are uncompressed and
+/// on a GPU.
 bool isLinked(const Execution &execution, Buffers operands);
 
-/// Puts it on the stream, and counts what the algorithms of the host would send.
+/// Puts the collective on the stream, and counts the bytes that the algorithms of the host would send.
 Status putLinked(Execution &execution, Buffers operands, cuda::Stream stream);
 
 } // namespace cgx

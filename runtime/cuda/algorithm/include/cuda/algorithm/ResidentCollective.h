@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels, memory and routes of one collective. They are made when it first runs, kernels again when its
-// buffers change, so that a steady program allocates nothing. Some are made of others: the factors of
-// matrices, for one, travel in two all-reduces.
+// The kernels, memory and routes of one collective. They are made when it first runs, kernels again when its
+// buffers change, so that a program in steady state allocates nothing. Some consist of others: the factors of
+// matrices, for example, travel in two all-reduces.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_RESIDENTCOLLECTIVE_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_RESIDENTCOLLECTIVE_H
 
@@ -21,26 +21,27 @@ class ResidentCollective {
 public:
   virtual ~ResidentCollective() = default;
 
-  /// Whether putting it is nothing but work on the stream, which a CUDA graph can repeat.
+  /// Returns true if put() only puts work on the stream, which a CUDA graph can repeat.
   virtual bool isCapturable() const = 0;
 
-  /// Puts the collective on the stream, waiting only for what the hosts of ranks must do in between.
+  /// Puts the collective on the stream. It waits only for what the hosts of ranks must do in between.
   virtual Status put(Execution &execution, Buffers operands, cuda::Stream stream) = 0;
 
-  /// Once the stream has done it, with all of the group: what the ranks have still to tell each other.
+  /// Called by all ranks of the group when the stream has completed the collective. Exchanges what the ranks
+  /// must still tell each other.
   virtual Status finish(Execution &execution) = 0;
 
-  /// Then: whether a payload was refused.
+  /// Called after that. Returns an error if a payload was rejected.
   virtual Status check(const CollectiveInfo &collective, cuda::Stream stream) = 0;
 
-  /// Brings to the host what codecs remember, so that it can be saved, or another way can be taken.
+  /// Brings the state of codecs to the host, so that it can be saved, or used by another implementation.
   virtual Status fetchState(cuda::Stream stream) = 0;
 };
 
-/// Whether a collective of buffers on a GPU can stay there. The same on all ranks.
+/// Returns true if a collective of buffers on a GPU can stay there. All ranks return the same.
 bool canBeResident(const Execution &execution);
 
-/// Makes what canBeResident(): all of the group call.
+/// Makes the resident form of a collective for which canBeResident(). All ranks of the group call.
 Result<std::unique_ptr<ResidentCollective>> makeResident(const Execution &execution, cuda::Stream stream);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- RoutedCollective.h - Kernels around the two phases of a route ---*- C++ -*-===//
+//===-- RoutedCollective.h - Kernels before and after a route ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,21 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is common to all collectives that encode, bring payloads to other ranks, and decode:
+// The common form of all collectives that encode, bring payloads to other ranks, and decode:
 //
 //   add up, encode contributions | scatter |   ... round by round
 //                                              add up, decode what came, encode results | gather | decode
 //                                              results
 //
-// and, ahead of that and behind it, copies of slices that do not lie together in their tensors.
-// Which of these a collective does, and with which payloads, a RoutedAlgorithm lists. A step is one group of
-// kernels for all operands; a list that is empty is no step.
+// Before and after that, slices that are not contiguous in their tensors are copied. A RoutedAlgorithm lists
+// which of these steps a collective has, and for which payloads. A step is one group of kernels for all
+// operands; an empty list is no step.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_ROUTEDCOLLECTIVE_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_ROUTEDCOLLECTIVE_H
 
 #include "cuda/algorithm/ResidentCollective.h"
 #include "cuda/layers/RoutedLayers.h"
-#include "cuda/state/LentTensors.h"
+#include "cuda/state/BoundTensors.h"
 #include "cuda/stream/BoundBuffers.h"
 #include "cuda/stream/StepOnDevice.h"
 
@@ -28,19 +28,19 @@
 
 namespace cgx {
 
-/// A kind of collective, as its payloads see it.
+/// A kind of collective, as a list of its payloads.
 class RoutedAlgorithm {
 public:
   virtual ~RoutedAlgorithm() = default;
 
-  /// Whether it can run on a GPU, with the codecs that there are kernels of.
+  /// Returns true if it can run on a GPU: its codecs have kernels.
   virtual bool takes(const Execution &execution) const = 0;
   virtual void list(const ListedOperand &operand, RoutedLayers &layers) const = 0;
 };
 
 class RoutedCollective final : public ResidentCollective {
 public:
-  /// `algorithm` stays as long as the process.
+  /// `algorithm` must live as long as the process.
   static Result<std::unique_ptr<ResidentCollective>> make(const Execution &execution, cuda::Stream stream,
                                                           const RoutedAlgorithm &algorithm);
 
@@ -51,13 +51,13 @@ public:
   Status fetchState(cuda::Stream stream) override;
 
 private:
-  /// A step; its group is null where it has nothing to do.
+  /// The kernels of a step; `group` is null if it has nothing to do.
   struct Step {
     std::unique_ptr<cuda::Group> group;
     std::vector<PayloadSender> senders;
   };
 
-  /// What is run ahead of a round.
+  /// The steps that precede a round.
   struct RoundSteps {
     Step reduced, contributions;
   };
@@ -71,15 +71,15 @@ private:
   const RoutedAlgorithm &algorithm;
   std::unique_ptr<PayloadRoute> route;
   StepOnDevice step;
-  std::map<size_t, OperandResiduals> residuals; ///< by operand, of those with error feedback
-  MirrorLead lead;
-  LentTensors lent;
-  BoundBuffers buffers; ///< that the kernels read and write
+  std::map<size_t, OperandResiduals> residuals; ///< by operand, for those with error feedback
+  UnfetchedChanges unfetched;
+  BoundTensors bound;
+  BoundBuffers buffers; ///< buffers that the kernels read and write
   std::vector<RoundSteps> rounds;
   Step owned, reduced, received, results, gathered;
   std::vector<cuda::RowCopy> packed, unpacked;
   std::vector<Cleared> cleared;
-  std::vector<cuda::Memory> dense; ///< that these are copied to and from
+  std::vector<cuda::Memory> dense; ///< memory to which and from which slices are copied
 };
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- AlignedPayloads.h - Payloads where kernels can reach them ---*- C++ -*-===//
+//===-- AlignedPayloads.h - Payloads at addresses that kernels accept -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels expect payloads at multiples of 8 bytes. In the buffers of a program one lies right behind the
-// other, and their bytes are any number: those that begin elsewhere are copied, on the GPU.
+// Kernels expect payloads at multiples of 8 bytes. In the buffers of a program payloads follow each other and
+// have any number of bytes, so those that begin elsewhere are copied on the GPU.
 #ifndef CGX_RUNTIME_CUDA_LAYERS_ALIGNEDPAYLOADS_H
 #define CGX_RUNTIME_CUDA_LAYERS_ALIGNEDPAYLOADS_H
 
@@ -19,22 +19,22 @@
 
 namespace cgx {
 
-/// Bytes of a buffer.
+/// A range of bytes of a buffer.
 struct Extent {
   uint64_t begin, bytes;
 };
 
 class AlignedPayloads {
 public:
-  /// Of a buffer that begins where this one does, modulo 8.
+  /// Prepares for buffers whose addresses equal this one's modulo 8.
   Status make(const std::byte *buffer, std::vector<Extent> of);
 
-  /// Where kernels find a payload of the buffer.
+  /// Returns where kernels find a payload of the buffer.
   template <typename Byte> Byte *at(size_t payload, Byte *buffer) const {
     return places[payload] ? memory.get<std::byte>() + *places[payload] : buffer + payloads[payload].begin;
   }
 
-  /// Copies what does not lie where kernels find it from the buffer, ahead of them, or to it, behind them.
+  /// Copy the unaligned payloads from the buffer before kernels run, or to it after them.
   Status copyFrom(const std::byte *buffer, cuda::Stream stream) const;
   Status copyTo(std::byte *buffer, cuda::Stream stream) const;
 
@@ -44,7 +44,7 @@ private:
   };
 
   std::vector<Extent> payloads;
-  std::vector<std::optional<uint64_t>> places; ///< in `memory`, of those that are copied
+  std::vector<std::optional<uint64_t>> places; ///< offset in `memory` of each copied payload
   std::vector<Copy> copies;
   cuda::Memory memory;
 };

@@ -13,8 +13,9 @@
 
 namespace cgx {
 
-/// Whether all operands of an all-reduce of more than one rank have kernels: sums and means with any codec,
-/// other reductions exactly. Residuals are those of chunks, or of operands that have one owner.
+/// Returns true if all operands of an all-reduce of more than one rank have kernels: sums and means with any
+/// codec, other reductions uncompressed. Residuals must be those of chunks, or of operands that have one
+/// owner.
 bool canReduce(const Execution &execution);
 
 /// Lists the layers of one operand of an all-reduce, step by step, chunk by chunk.
@@ -24,25 +25,27 @@ public:
       : listed(listed), operand(listed.execution, listed.index), self(listed.execution.self()),
         layers(layers) {}
 
-  /// Whether sums are encoded where they are added up.
+  /// Returns true if sums are encoded where they are added up.
   bool isFused() const;
 
-  /// This rank's tensor, encoded for the owners of all chunks.
+  /// Lists this rank's tensor, encoded for the owners of all chunks.
   void contributions() const;
-  /// One chunk of a tensor, encoded ahead of a round: of the input, or of sums on their way in the output.
+  /// Lists one chunk of a tensor, encoded before a round: of the input, or of partial sums in the output.
   void contribution(uint32_t round, uint32_t chunk, const std::byte *tensor) const;
-  /// To this rank's input of a chunk, what positions have sent of it is added, into the output.
+  /// Lists a sum into the output: this rank's input of a chunk, and what the positions have sent of it.
   void joined(ReadLayers<cuda::ReduceLayer> &to, uint32_t chunk, std::span<const uint32_t> positions,
               uint32_t divisor = 1) const;
-  /// This rank's chunk: what all ranks contribute, added up and encoded; or only added up; or only encoded.
+  /// List this rank's chunk: the contributions of all ranks added up and encoded; only added up; or only
+  /// encoded.
   void owned() const;
   void reduced() const;
   void results() const;
-  /// The results of all chunks, decoded.
+  /// Lists the results of all chunks, to be decoded.
   void gathered() const;
 
 private:
-  /// Elements of a chunk that are one payload: from the operand's first, and bytes from the chunk's payload.
+  /// The elements of a chunk that form one payload. `first` counts from the operand's first element, `bytes`
+  /// from the chunk's payload.
   struct Piece {
     uint64_t first, elements, bytes, payloadBytes;
   };

@@ -12,14 +12,14 @@
 
 namespace cgx {
 
-/// How this rank encodes `elements` elements of an operand from `first` on, in a phase, with error feedback
-/// if it has some. What an optimizer keeps is for the caller to add.
+/// Returns how this rank encodes `elements` elements of an operand from `first` on, in a phase, with error
+/// feedback if it has some. The caller adds optimizer tensors.
 cuda::EncodedLayer encodedLayer(const Execution &execution, const OperandInfo &operand,
                                 const OperandResiduals &residuals, uint32_t phase, uint64_t first,
                                 uint64_t elements, std::byte *payload);
 
-/// How contributions to `elements` elements of an operand are added up. They, and what they are added to, are
-/// for the caller to add.
+/// Returns how contributions to `elements` elements of an operand are added up. The caller adds the
+/// contributions, and what they are added to.
 cuda::ReduceLayer reduceLayer(const Execution &execution, const OperandInfo &operand, uint64_t elements,
                               uint32_t divisor, std::byte *output);
 

@@ -1,4 +1,4 @@
-//===-- PartLister.h - The layers of an operand cut into parts ---*- C++ -*-===//
+//===-- PartLister.h - The layers of an operand divided into parts -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,28 +12,29 @@
 
 namespace cgx {
 
-/// A slice of a tensor: rows of bytes that lie together. Slice k begins behind k of the first slice's rows.
+/// A slice of a tensor: contiguous rows of bytes. Slice k begins after k rows of the first slice.
 struct SliceRows {
   uint64_t count = 1, width = 0, pitch = 0;
 };
 
-/// Lists the layers of one operand that is cut into `parts`, of rows in the operand and in the result.
+/// Lists the layers of one operand that is divided into `parts`, made of rows in the operand and in the
+/// result.
 class PartLister {
 public:
   PartLister(const ListedOperand &listed, uint64_t parts, RoutedLayers &layers, SliceRows read = {},
              SliceRows written = {});
 
-  /// A part for each rank.
+  /// Lists a part for each rank, to be encoded.
   void contributions() const;
-  /// The tensor, for the one that gets it, or for all.
+  /// List the tensor, for the one rank that gets it (contribution) or for all (whole).
   void contribution() const;
   void whole() const;
-  /// This rank's part, of all that came.
+  /// Lists the sum of all received contributions to this rank's part.
   void reduced() const;
-  /// What came from a position, to the `part`-th part of the output.
+  /// Lists the payload of a position, to be decoded to the `part`-th part of the output.
   void decoded(ReadLayers<cuda::DecodeLayer> &to, const std::byte *payload, uint32_t position,
                uint64_t part) const;
-  /// Zeros, where nothing comes.
+  /// Lists an output that receives nothing, to be set to zero.
   void cleared() const;
 
 private:
@@ -43,7 +44,7 @@ private:
   const ListedOperand &listed;
   const OperandInfo &info;
   uint32_t count;
-  uint64_t elements, bytes; ///< of a part
+  uint64_t elements, bytes; ///< of one part
   SliceRows read, written;
   RoutedLayers &layers;
 };

@@ -1,4 +1,4 @@
-//===-- RoutedLayers.h - The layers of what is encoded and read --*- C++ -*-===//
+//===-- RoutedLayers.h - The layers of a routed collective ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,29 +13,29 @@
 
 namespace cgx {
 
-/// Whose payload it is that a kernel reads.
+/// The sender of a payload that a kernel reads.
 struct PayloadSender {
   size_t operand;
   uint32_t rank;
 };
 
-/// Once the stream has run a group: why a payload that it read was refused.
+/// Returns why a payload that a group read was rejected, once the stream has run it.
 Status checkPayloads(cuda::Group &group, const std::vector<PayloadSender> &senders,
                      const CollectiveInfo &collective, cuda::Stream stream);
 
-/// Layers whose payloads others have made, and who did.
+/// Layers whose payloads other ranks have encoded, and the senders.
 template <typename Layer> struct ReadLayers {
   std::vector<Layer> layers;
   std::vector<PayloadSender> senders; ///< of all payloads of all layers, in their order
 };
 
-/// What is done ahead of a round of scattering.
+/// The layers that precede a round of scattering.
 struct RoundLayers {
-  ReadLayers<cuda::ReduceLayer> reduced; ///< what came in earlier rounds, added up
+  ReadLayers<cuda::ReduceLayer> reduced; ///< contributions of earlier rounds, to be added up
   std::vector<cuda::EncodeLayer> contributions;
 };
 
-/// Memory that becomes zero.
+/// Memory that is set to zero.
 struct Cleared {
   std::byte *memory;
   uint64_t bytes;
@@ -45,41 +45,41 @@ struct Cleared {
 struct RoutedLayers {
   explicit RoutedLayers(size_t rounds) : rounds(rounds) {}
 
-  std::vector<cuda::RowCopy> packed; ///< of what is encoded: slices that do not lie together, to dense memory
-  std::vector<RoundLayers> rounds;   ///< of scattering
-  ReadLayers<cuda::OwnerLayer> owned;     ///< added up and encoded as results at once
+  std::vector<cuda::RowCopy> packed;  ///< copies slices that are not contiguous to dense memory, for encoding
+  std::vector<RoundLayers> rounds;    ///< rounds of scattering
+  ReadLayers<cuda::OwnerLayer> owned; ///< added up and immediately encoded as results
   ReadLayers<cuda::ReduceLayer> reduced;  ///< added up to elements
-  ReadLayers<cuda::DecodeLayer> received; ///< decoded as they came
+  ReadLayers<cuda::DecodeLayer> received; ///< decoded without a reduction
   std::vector<cuda::EncodeLayer> results;
   ReadLayers<cuda::DecodeLayer> gathered;
-  std::vector<cuda::RowCopy> unpacked; ///< of what was decoded
-  std::vector<Cleared> cleared;        ///< of outputs that get nothing
+  std::vector<cuda::RowCopy> unpacked; ///< copies decoded elements to slices
+  std::vector<Cleared> cleared;        ///< outputs that receive nothing
 
-  std::vector<cuda::Memory> dense; ///< for both
-  cuda::Outcome outcome;           ///< of allocating that
+  std::vector<cuda::Memory> dense; ///< the memory of packed and unpacked
+  cuda::Outcome outcome;           ///< the outcome of allocating it
 
-  /// Dense memory of the GPU; null where there is none, or none is asked for.
+  /// Returns dense memory of the GPU; null if the allocation fails, or `bytes` is 0.
   std::byte *takeDense(uint64_t bytes);
 };
 
-/// What a layer is listed from.
+/// The parameters from which a layer is listed.
 struct ListedOperand {
   const Execution &execution;
   size_t index;
   const OperandBuffers &buffers;
   const PayloadRoute &route;
   const OperandResiduals &residuals;
-  const OptimizerTensors &optimizer; ///< what the step lends of it
+  const OptimizerTensors &optimizer; ///< the optimizer tensors that the step has bound
 
   const OperandInfo &info() const { return execution.collective.operands[index]; }
   uint32_t rankAt(uint32_t position) const { return execution.group.ranks[position]; }
 
-  /// How this rank encodes `elements` elements of a phase from `first` on, with error feedback if it has
-  /// some.
+  /// Returns how this rank encodes `elements` elements of a phase from `first` on, with error feedback if it
+  /// has some.
   cuda::EncodedLayer encoded(uint32_t phase, uint64_t first, uint64_t elements, std::byte *payload) const;
 };
 
-/// Whether there are kernels for an operand and its codecs.
+/// Returns true if there are kernels for an operand and its codecs.
 bool hasKernels(const OperandInfo &operand);
 
 } // namespace cgx

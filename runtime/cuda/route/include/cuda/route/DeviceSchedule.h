@@ -13,13 +13,13 @@
 
 namespace cgx {
 
-/// What this rank sends and receives, of rows of payloads that all ranks of the group lay out alike.
+/// The rows of payloads that this rank sends and receives, which all ranks of the group lay out alike.
 struct DeviceSchedule {
   PayloadLayout contributions, results;
   Schedule steps;
 };
 
-/// The sizes of a phase; it may bring nothing.
+/// Returns the layout of a phase, which may have no bytes.
 inline PayloadLayout layoutOf(const Execution &execution, uint32_t phase) {
   const cgx_pattern &pattern = execution.pattern;
   PayloadSizes sizes(pattern.ranks);
@@ -32,14 +32,14 @@ inline PayloadLayout layoutOf(const Execution &execution, uint32_t phase) {
   return PayloadLayout(sizes);
 }
 
-/// From each position to each, of the chunk that it owns.
+/// Returns the step in which each position sends the chunk that it owns to all.
 inline Step stepOfAll(const Execution &execution) {
   const cgx_collective gather{.kind = CGX_ALL_GATHER, .ranks = execution.group.size()};
   return stepOf(cgx_pattern_of(&gather), kResult, /*step=*/0, execution.self());
 }
 
-/// Has at least one step of contributions, maybe of nothing: with it all ranks say that they have read the
-/// last results.
+/// Returns the schedule. It has at least one step of contributions, even if that is empty: in it all ranks
+/// report that they have read the last results.
 inline DeviceSchedule deviceScheduleOf(const Execution &execution) {
   DeviceSchedule schedule{layoutOf(execution, kContribution), layoutOf(execution, kResult),
                           scheduleOf(execution.pattern, execution.self())};

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each row of payloads is a message to one rank: from GPU to GPU where the transport has a link that reaches
-// the rank; otherwise over whatever the transport is, which takes the memory of GPUs itself or gets what
-// passed through pinned memory of the host.
+// Each row of payloads is a message to one rank: from GPU to GPU if the transport has a link that reaches the
+// rank; otherwise over the transport itself, which takes memory of GPUs directly or gets a copy in pinned
+// memory of the host.
 #ifndef CGX_RUNTIME_CUDA_ROUTE_MESSAGEROUTE_H
 #define CGX_RUNTIME_CUDA_ROUTE_MESSAGEROUTE_H
 
@@ -46,21 +46,21 @@ public:
 private:
   MessageRoute(const Execution &execution, const DeviceSchedule &schedule);
 
-  /// A row of a step that this rank sends or receives.
+  /// A row that this rank sends or receives in a step.
   struct Row {
-    uint32_t position, chunk; ///< of whom it comes or who gets it
-    std::byte *device, *host; ///< `host` is `device` where the transport takes that
+    uint32_t position, chunk; ///< `position` is the sender or receiver
+    std::byte *device, *host; ///< `host` equals `device` if the transport takes that
     bool isDirect() const { return device == host; }
   };
   struct Rows {
     std::vector<Row> outgoing, incoming;
   };
-  /// A step as this rank sees it, by how others are reached.
+  /// The rows of a step, by the way on which they travel.
   struct Turn {
     Rows linked, hosted;
   };
 
-  /// How rows get to a position and come from there.
+  /// The way on which rows get to a position and come from there.
   enum class Way { linked, direct, staged };
 
   Way wayTo(const Execution &execution, uint32_t phase, uint32_t position) const;
@@ -80,14 +80,14 @@ private:
   DeviceSchedule schedule;
   uint32_t self;
   bool isAllLinked = true;
-  std::array<bool, 2> areFixed; ///< by phase, the sizes of payloads: hosts need not look at them
+  std::array<bool, 2> areFixed; ///< by phase: sizes of payloads are fixed, so hosts need not read them
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> slotBegins; ///< by position and chunk
   uint64_t slotsBytes = 0;
   std::vector<Turn> scattering, gathering;
-  cuda::Memory whole, slots, gathered; ///< on the GPU: contributions, those of the others, results
-  cuda::Memory hostWhole, hostSlots;   ///< pinned, laid out alike; contributions and results share one
-  std::vector<cuda::Event> isFetched;  ///< by chunk, that leaves from the host, or from the GPU directly
-  cuda::Event isFree;                  ///< what is received on the GPU directly
+  cuda::Memory whole, slots, gathered; ///< on the GPU: own contributions, received ones, results
+  cuda::Memory hostWhole, hostSlots;   ///< pinned, same layout; contributions and results share `hostWhole`
+  std::vector<cuda::Event> isFetched;  ///< by chunk: it may be sent from the host, or from the GPU directly
+  cuda::Event isFree;                  ///< memory of rows received on the GPU directly may be written
   std::vector<bool> isOnHost;          ///< by chunk, in this phase
 };
 

@@ -1,4 +1,4 @@
-//===-- PayloadLayout.h - Where payloads lie on a GPU -----------*- C++ -*-===//
+//===-- PayloadLayout.h - The memory layout of payloads on a GPU -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The payloads of all operands for one chunk lie side by side, as one row, since they have one receiver:
+// The payloads of all operands for one chunk lie next to each other, as one row, since they have one
+// receiver:
 //
 //   row 0  [operand 0 | operand 1 | ...]   what the owner of chunk 0 gets from a rank
 //   row 1  [operand 0 | operand 1 | ...]   and the owner of chunk 1
@@ -22,7 +23,7 @@
 
 namespace cgx {
 
-/// The bytes of payloads: of a chunk, by operand.
+/// The bytes of payloads, indexed by chunk and operand.
 using PayloadSizes = std::vector<std::vector<uint64_t>>;
 
 class PayloadLayout {
@@ -52,15 +53,15 @@ public:
       longest = std::max(longest, rowBytes(chunk));
     return longest;
   }
-  /// In the row of a chunk.
+  /// Returns the offset of a payload in the row of a chunk.
   uint64_t place(size_t operand, uint64_t chunk) const { return places[chunk][operand]; }
-  /// In all rows, one behind the other.
+  /// Returns the offset of a payload in all rows, which follow each other.
   uint64_t begin(size_t operand, uint64_t chunk) const { return rows[chunk] + place(operand, chunk); }
   size_t operands() const { return sizes.front().size(); }
 
 private:
   PayloadSizes sizes;
-  std::vector<uint64_t> rows; ///< with their end
+  std::vector<uint64_t> rows; ///< begin of each row, and the end
   PayloadSizes places;
 };
 

@@ -1,4 +1,4 @@
-//===-- PayloadRoute.h - How payloads get from GPU to GPU -------*- C++ -*-===//
+//===-- PayloadRoute.h - The way of payloads from GPU to GPU ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,38 +16,40 @@
 
 namespace cgx {
 
-/// The memory of one collective's payloads, and what takes them on their way, by a DeviceSchedule. Kernels
-/// encode into and decode from the addresses that a route gives, which stay.
+/// The memory of one collective's payloads, and the way on which they travel, following a DeviceSchedule.
+/// Kernels encode into and decode from the addresses that a route gives, which do not change.
 ///
-/// All rounds of both phases run, one after the other, also where there is nothing to bring: only then may
-/// memory be written again that others read.
+/// All rounds of both phases run, one after the other, even if they bring nothing: only then may memory be
+/// written again that other ranks read.
 class PayloadRoute {
 public:
   virtual ~PayloadRoute() = default;
 
-  /// Where this rank's contribution to a chunk is encoded.
+  /// Returns where this rank's contribution to a chunk is encoded.
   virtual std::byte *contribution(size_t operand, uint32_t chunk) const = 0;
-  /// Where what a position has sent this rank of a chunk is, once scattered; or what it would send itself.
+  /// Returns where the contribution of a position to a chunk is after scatter(); for this rank's own
+  /// position, what it would send.
   virtual const std::byte *received(size_t operand, uint32_t position, uint32_t chunk) const = 0;
-  /// Where the result of this rank's chunk is encoded.
+  /// Returns where the result of this rank's chunk is encoded.
   virtual std::byte *ownResult(size_t operand) const = 0;
-  /// Where the result of a chunk is, once gathered.
+  /// Returns where the result of a chunk is after gather().
   virtual const std::byte *result(size_t operand, uint32_t chunk) const = 0;
 
-  /// A round, behind the encoding on the stream of what leaves in it, ahead of the reading of what comes.
+  /// Runs a round, after the kernels on the stream that encode what it sends, and before those that read what
+  /// it brings.
   virtual Status scatter(Execution &execution, uint32_t round, cuda::Stream stream) = 0;
-  /// All rounds, behind the encoding of this rank's results, ahead of the decoding of all.
+  /// Runs all rounds of results, after this rank's results are encoded, and before all are decoded.
   virtual Status gather(Execution &execution, cuda::Stream stream) = 0;
 
-  /// Once the stream has done a run: returns when nobody reads what this rank has encoded in it.
+  /// Called when the stream has completed a run. Returns when nobody reads what this rank has encoded in it.
   virtual Status finish(Execution & /*execution*/) { return Status(); }
 
-  /// Whether both only put work on the stream, which a CUDA graph can repeat.
+  /// Returns true if scatter() and gather() only put work on the stream, which a CUDA graph can repeat.
   virtual bool isCapturable() const = 0;
 };
 
-/// The shortest way that the group has: a link of GPUs, then memory that all see, then messages of hosts. All
-/// of the group call.
+/// Makes the fastest route that the group has: a link of GPUs, then memory that all can access, then messages
+/// of hosts. All ranks of the group call.
 Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const DeviceSchedule &schedule);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- PeerRoute.h - Payloads that others read where they are --*- C++ -*-===//
+//===-- PeerRoute.h - Payloads read in the memory of other ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,19 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks of one host, as threads or processes, on one GPU or on several that see each other's memory, send
-// nothing: each encodes into memory of its own, and kernels of the others read it there.
+// Ranks of one host, as threads or processes, on one GPU or on several that can access each other's memory,
+// send nothing: each encodes into memory of its own, and kernels of the others read it there.
 //
 //   rank 0  [contributions to 0, 1 | result 0]      the owner of chunk 1 reads its row of all ranks,
 //   rank 1  [contributions to 0, 1 | result 1]      and all ranks read all results
 //
-// An event says that the contributions of a rank to a round are there, and another one its result, which all
-// read where it is, over whatever others it would travel. Hosts only tell those who read that an event was
-// recorded; streams wait for it. Nothing says that memory may be written again: a rank encodes its next
-// contributions behind its reading of all results, which were made from the last ones, and its next result
-// behind next contributions, its own or added up on the way, of all ranks. But the last thing that a process
-// does may be this run, and it takes its memory along: at the end processes tell each other that they have
-// read.
+// One event tells that the contributions of a rank to a round are complete, another that its result is. All
+// ranks read a result where it was encoded, whichever ranks it would travel over otherwise. Hosts tell the
+// readers only that an event was recorded; streams wait for it. No event is needed before memory is written
+// again: a rank encodes its next contributions after it has read all results, which were made from the last
+// contributions, and its next result after the next contributions of all ranks, its own or partial sums. But
+// this run may be the last act of a process, whose memory disappears with it: so at the end processes tell
+// each other that they have read.
 #ifndef CGX_RUNTIME_CUDA_ROUTE_PEERROUTE_H
 #define CGX_RUNTIME_CUDA_ROUTE_PEERROUTE_H
 
@@ -31,10 +31,11 @@ namespace cgx {
 
 class PeerRoute final : public PayloadRoute {
 public:
-  /// Null, on all ranks of the group, where one cannot read the memory of another. All of the group call.
+  /// Returns null, on all ranks of the group, if one cannot access the memory of another. All ranks of the
+  /// group call.
   static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution,
                                                     const DeviceSchedule &schedule);
-  /// Where a run has failed others may still read: the memory stays as long as the process.
+  /// Keeps the memory as long as the process: after a failed run other ranks may still read it.
   ~PeerRoute() override;
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
@@ -54,9 +55,9 @@ public:
   bool isCapturable() const override { return false; }
 
 private:
-  /// What a rank tells the others of its group.
+  /// The message of a rank to the others of its group.
   struct Hello {
-    uint64_t process; ///< equal where addresses mean something
+    uint64_t process; ///< equal if addresses are valid for both
     uint64_t address;
     std::array<uint64_t, 2> eventAddresses;
     cuda::IpcHandle memory;
@@ -65,11 +66,11 @@ private:
     uint32_t canShare;
   };
 
-  /// What this rank sees of one of its group, by position.
+  /// The memory and events of a rank of the group, indexed by position.
   struct Peer {
     std::byte *memory = nullptr;
-    std::array<CUevent_st *, 2> events = {}; ///< by phase
-    cuda::ImportedMemory importedMemory;     ///< of other processes
+    std::array<CUevent_st *, 2> events = {}; ///< indexed by phase
+    cuda::ImportedMemory importedMemory;     ///< memory of another process
     std::array<cuda::Event, 2> importedEvents;
   };
 
@@ -82,13 +83,14 @@ private:
   }
   cuda::Outcome share(Hello &hello);
   cuda::Outcome see(const Hello &hello, const Hello &own, Peer &peer) const;
-  /// Records this rank's event of a phase, and holds the stream back until those of the ranks that it reads.
+  /// Records this rank's event of a phase, and makes the stream wait for the events of the ranks that it
+  /// reads.
   Status meet(Execution &execution, uint32_t phase, const Step &step, cuda::Stream stream);
 
   DeviceSchedule schedule;
   uint32_t self;
   std::vector<Peer> peers;
-  Step everybody; ///< reads the results of everybody
+  Step everybody; ///< the step in which it reads the results of all ranks
   bool isReadByProcesses = false;
   cuda::Memory block;
   std::array<cuda::Event, 2> events;

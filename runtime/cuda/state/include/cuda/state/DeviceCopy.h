@@ -1,4 +1,4 @@
-//===-- DeviceCopy.h - What a GPU keeps of what the host saves ------*- C++ -*-===//
+//===-- DeviceCopy.h - Copies of codec state on a GPU -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What codecs remember is changed by kernels, and saved and restored on the host: there it begins, and
-// becomes equal to what the GPU has when it is fetched.
+// Kernels change the state of codecs, and the host saves and restores it. The state begins on the host, and
+// the host's copy equals the GPU's again when it is fetched.
 #ifndef CGX_RUNTIME_CUDA_STATE_DEVICECOPY_H
 #define CGX_RUNTIME_CUDA_STATE_DEVICECOPY_H
 
@@ -18,12 +18,12 @@
 
 namespace cgx {
 
-/// A copy on the GPU of memory of the host, which must stay where it is.
+/// A copy on the GPU of memory of the host, which must not move.
 class DeviceCopy {
 public:
   Status make(std::span<std::byte> of, cuda::Stream stream);
 
-  /// Brings it to the host, once the stream is there.
+  /// Copies it to the host, once the stream is there.
   Status fetch(cuda::Stream stream) const;
 
   template <typename T> T *get() const { return memory.get<T>(); }
@@ -33,15 +33,15 @@ private:
   cuda::Memory memory;
 };
 
-/// Whether mirrors have changed since they were fetched.
-class MirrorLead {
+/// Tells whether device copies have changed since they were fetched.
+class UnfetchedChanges {
 public:
   void change(bool isCaptured) {
     isAhead = true;
     isReplayed = isReplayed || isCaptured;
   }
 
-  /// Whether to fetch: replays of a graph change them unseen.
+  /// Returns true if they must be fetched: replays of a graph change them without a call.
   bool end() { return std::exchange(isAhead, isReplayed); }
 
 private:

@@ -1,4 +1,4 @@
-//===-- DeviceResidual.h - A residual where its operand is ------*- C++ -*-===//
+//===-- DeviceResidual.h - Residuals in the memory of a GPU -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Error feedback of what a GPU encodes is computed there, by the encoding itself.
+// Error feedback of encodings on a GPU is computed there, by the encoding kernel.
 #ifndef CGX_RUNTIME_CUDA_STATE_DEVICERESIDUAL_H
 #define CGX_RUNTIME_CUDA_STATE_DEVICERESIDUAL_H
 
@@ -17,24 +17,25 @@ namespace cgx {
 
 class DeviceResidual {
 public:
-  /// Whether the residuals of an operand can be on a GPU: they keep all that it encodes, and, where elements
-  /// share scales, each payload begins with such elements. A plan that moves the ends of chunks makes some
-  /// ranks keep less than they encode, and all say no.
+  /// Returns true if the residuals of an operand can be on a GPU: they must cover all that it encodes, and if
+  /// elements share scales, each payload must begin with such a block. After a plan that moves the ends of
+  /// chunks some ranks cover less than they encode, and all return false.
   static bool fit(const AllReduceOperand &operand, const OperandState &state);
 
-  /// The same of an operand that is one chunk, which no plan moves.
+  /// Returns true if the residual of an operand that is one chunk, which no plan moves, can be on a GPU.
   static bool fitWhole(const OperandInfo &operand);
 
-  /// Whether one keeps these elements, and blocks of its scales begin with the first of them.
+  /// Returns true if the residual covers these elements, and a block of its scales begins with the first of
+  /// them.
   static bool keeps(const std::optional<Residual> &residual, uint64_t first, uint64_t elements);
 
-  /// Takes what the host keeps, which must stay where it is.
+  /// Copies the host's residual, which must not move.
   Status make(Residual &onHost, cuda::Stream stream);
 
-  /// Of the elements from `first` on, for kernels.
+  /// Returns the residual of the elements from `first` on, for kernels.
   cuda::Feedback from(uint64_t first, float decay) const;
 
-  /// Brings it to the host, once the stream is there.
+  /// Copies it to the host, once the stream is there.
   Status fetch(cuda::Stream stream) const;
 
 private:

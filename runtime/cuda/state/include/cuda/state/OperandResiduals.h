@@ -1,4 +1,4 @@
-//===-- OperandResiduals.h - What an operand has lost, on a GPU ---*- C++ -*-===//
+//===-- OperandResiduals.h - The residuals of an operand on a GPU -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@
 
 namespace cgx {
 
-/// Residuals of one operand: of what is encoded in each phase, if it loses anything.
+/// The residuals of one operand: one for each phase in which its encoding is lossy.
 struct OperandResiduals {
   std::optional<DeviceResidual> contribution, result;
 
@@ -23,10 +23,10 @@ struct OperandResiduals {
     return residual ? &*residual : nullptr;
   }
 
-  /// Takes what the host keeps, if the operand has error feedback.
+  /// Copies the host's residuals, if the operand has error feedback.
   Status make(const OperandInfo &operand, OperandState &state, cuda::Stream stream);
 
-  /// Brings them to the host, once the stream is there.
+  /// Copies them to the host, once the stream is there.
   Status fetch(cuda::Stream stream) const;
 };
 

@@ -1,4 +1,4 @@
-//===-- BoundBuffers.h - The buffers that kernels were made for ---*- C++ -*-===//
+//===-- BoundBuffers.h - The buffers for which kernels were made -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,11 +19,11 @@ class BoundBuffers {
 public:
   const OperandBuffers &operator[](size_t operand) const { return buffers[operand]; }
 
-  /// Has the next bind() make kernels: something else that they read lies elsewhere.
+  /// Makes the next bind() make kernels, because other memory that they read has moved.
   void forget() { isBound = false; }
 
-  /// Calls make(), for kernels of these buffers, unless they are those of the last run. Where a graph has
-  /// captured kernels they stay: it could not run any others.
+  /// Calls make(), for kernels of these buffers, unless they are those of the last run. Kernels that a graph
+  /// has captured are kept, since it could not run any others.
   template <typename Make> Status bind(Buffers operands, cuda::Stream stream, Make make) {
     if (isBound && std::equal(operands.begin(), operands.end(), buffers.begin(), buffers.end(),
                               [](const OperandBuffers &a, const OperandBuffers &b) {

@@ -1,4 +1,4 @@
-//===-- DeviceStatus.h - What CUDA says, as the runtime does -----*- C++ -*-===//
+//===-- DeviceStatus.h - CUDA failures as statuses --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,12 +13,12 @@
 
 namespace cgx {
 
-/// A failure of CUDA, as the runtime reports it.
+/// Returns a CUDA failure as a status of the runtime.
 inline Status statusOf(const cuda::Outcome &outcome) {
   return outcome.ok() ? Status() : Status(CGX_RESOURCE_EXHAUSTED, outcome.error);
 }
 
-/// Whether this is memory of a GPU.
+/// Returns true if this is memory of a GPU.
 inline bool isOnDevice(const void *pointer) {
   return cuda::memoryKindOf(pointer) == cuda::MemoryKind::device;
 }

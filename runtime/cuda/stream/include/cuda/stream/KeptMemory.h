@@ -1,4 +1,4 @@
-//===-- KeptMemory.h - Memory that stays as long as the process --*- C++ -*-===//
+//===-- KeptMemory.h - Memory that is kept until the process exits -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,8 +13,8 @@
 
 namespace cgx {
 
-/// Keeps what must not be released, since other ranks may use it, or since a stream may wait for ever, and
-/// releasing would wait for the stream. A job has few of these, and they go with its process.
+/// Keeps an object that must not be released, because other ranks may use it, or because a stream may wait
+/// for ever and releasing would wait for the stream. A job has few of these, and they end with its process.
 template <typename T> void keepUntilExit(T &&kept) {
   static std::mutex mutex;
   static auto &all = *new std::vector<T>();

@@ -1,4 +1,4 @@
-//===-- StepOnDevice.h - What random numbers depend on, where kernels read it ---*- C++ -*-===//
+//===-- StepOnDevice.h - The state of random numbers on a GPU ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,16 +17,16 @@ class StepOnDevice {
 public:
   Status make();
 
-  /// Puts the step of this run on the stream, or, in a graph, what counts on from the last one.
+  /// Puts the step of this run on the stream; in a graph, work that counts on from the last step.
   Status put(const Execution &execution, cuda::Stream stream) const;
 
-  /// Puts it there for a run that no graph holds.
+  /// Puts it there for a run outside of any graph.
   Status put(const cuda::StepState &now, cuda::Stream stream) const;
 
   const cuda::StepState *get() const { return state.get<cuda::StepState>(); }
 
 private:
-  cuda::Memory state, onHost; ///< on the GPU, and where it is copied from
+  cuda::Memory state, onHost; ///< on the GPU, and the host memory from which it is copied
 };
 
 } // namespace cgx

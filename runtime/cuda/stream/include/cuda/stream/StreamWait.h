@@ -1,4 +1,4 @@
-//===-- StreamWait.h - Wait for a GPU that waits for others -----*- C++ -*-===//
+//===-- StreamWait.h - Waiting for a stream ---------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,11 +13,11 @@
 
 namespace cgx {
 
-/// Waits until the stream has done what was put on it, or until a rank of the job is gone or silent, without
-/// which it may never be: then what waits on streams for others is given up.
+/// Waits until the stream has completed its work, or until a rank of the job is gone or silent, without which
+/// it may never complete: then all waits on streams for other ranks are aborted.
 Status waitForStream(Transport &transport, std::chrono::milliseconds timeout, cuda::Stream stream);
 
-/// The same for a point of a stream.
+/// Waits for a point of a stream.
 Status waitForEvent(Transport &transport, std::chrono::milliseconds timeout, const cuda::Event &event);
 
 } // namespace cgx

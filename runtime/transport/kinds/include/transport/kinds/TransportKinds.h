@@ -12,14 +12,14 @@
 
 namespace cgx {
 
-/// One kind of transport, as a user may choose it.
+/// A kind of transport that a user may choose.
 struct TransportKind {
   const char *name;
   const char *description;
   Result<std::unique_ptr<Transport>> (*connect)(const TransportConfig &);
 };
 
-/// All kinds that this build has.
+/// Returns all kinds that this build has.
 std::span<const TransportKind> transportKinds();
 
 /// Joins the job over the named transport and waits for the other ranks.

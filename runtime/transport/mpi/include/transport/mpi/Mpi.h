@@ -1,4 +1,4 @@
-//===-- transport/mpi/Mpi.h - Ranks under mpirun -----------------*- C++ -*-===//
+//===-- transport/mpi/Mpi.h - Loads the library linked with an MPI -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,9 +12,8 @@
 
 namespace cgx {
 
-/// Joins the job as the rank of MPI_COMM_WORLD that this process is, which must be
-/// the rank of the configuration. Loads MPI, and starts it when nobody has. CGX_UNSUPPORTED where it cannot
-/// be loaded.
+/// Joins the job as this process's rank of MPI_COMM_WORLD, which must be the rank of the configuration. Loads
+/// MPI, and starts it unless the program has. Returns CGX_UNSUPPORTED if it cannot be loaded.
 Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiLibrary.h - What is linked with an MPI --*- C++ -*-===//
+//===-- transport/mpi/MpiLibrary.h - The interface of a library linked with MPI -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// MPIs have no ABI in common, so what calls one is a library of its own, libcgx_mpi.so, which is built once
-// for each MPI and loaded when a job asks for it. It and the runtime are of one version of cgx.
+// MPI libraries have no common ABI, so the code that calls one is a library of its own, libcgx_mpi.so, which
+// is built once for each MPI and loaded when a job asks for it. It must be of the same version of cgx as the
+// runtime.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_MPI_MPILIBRARY_H
@@ -17,9 +18,9 @@
 
 namespace cgx {
 
-/// What such a library exports, under the name cgx_mpi_library.
+/// The table that such a library exports under the name cgx_mpi_library.
 struct MpiLibrary {
-  const char *version; ///< of cgx
+  const char *version; ///< version of cgx
   Result<std::unique_ptr<Transport>> (*connect)(const TransportConfig &);
 };
 

@@ -1,4 +1,4 @@
-//===-- transport/nccl/Nccl.h - Ranks that have GPUs ------------*- C++ -*-===//
+//===-- transport/nccl/Nccl.h - Transports with NCCL ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,16 +12,16 @@
 
 namespace cgx {
 
-/// What lies on GPUs goes over NCCL, everything else over shared memory; over shm+mpi under mpirun. A rank
-/// uses the GPU that is its thread's when it joins, and no other rank's. CGX_UNSUPPORTED in a build without
-/// NCCL, and without a GPU.
+/// Connects over NCCL for memory of GPUs and over shared memory for the rest, or shm+mpi under mpirun. A rank
+/// uses the current GPU of the thread that joins, which no other rank may use. Returns CGX_UNSUPPORTED in a
+/// build without NCCL, and without a GPU.
 Result<std::unique_ptr<Transport>> connectNccl(const TransportConfig &config);
 
-/// shm+mpi with NCCL between the GPUs of each host; what lies on GPUs of other hosts goes through pinned
-/// memory.
+/// Connects over shm+mpi with NCCL between the GPUs of each host. Messages between GPUs of different hosts go
+/// through pinned memory.
 Result<std::unique_ptr<Transport>> connectNcclMpi(const TransportConfig &config);
 
-/// The same over shm+tcp: ranks that anything has started.
+/// Connects over shm+tcp with NCCL between the GPUs of each host, for ranks started by any launcher.
 Result<std::unique_ptr<Transport>> connectNcclTcp(const TransportConfig &config);
 
 } // namespace cgx

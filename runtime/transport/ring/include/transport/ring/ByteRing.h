@@ -1,4 +1,4 @@
-//===-- transport/ring/ByteRing.h - One direction between two ranks -*- C++ -*-===//
+//===-- transport/ring/ByteRing.h - A ring of bytes between two ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The two ends of a single-producer single-consumer ring of bytes. Each end keeps
-// its own position privately and trusts the shared memory only as far as it
-// checks: a peer that scribbles over it causes an error, not a wild copy.
+// The two ends of a single-producer single-consumer ring of bytes. Each end keeps its own position in private
+// memory and checks what it reads from shared memory: a peer that overwrites it causes an error, not a wild
+// copy.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_RING_BYTERING_H
@@ -28,8 +28,8 @@ public:
   RingWriter(RingControl &control, std::byte *data, uint64_t capacity)
       : control(&control), data(data), capacity(capacity) {}
 
-  /// Whether `bytes` bytes can be written now.
-  bool hasRoom(uint64_t bytes) {
+  /// Returns true if `bytes` bytes can be written now.
+  bool hasSpace(uint64_t bytes) {
     if (capacity - (tail - head) < bytes)
       head = control->head.load();
     return tail - head <= capacity && capacity - (tail - head) >= bytes;
@@ -37,7 +37,7 @@ public:
 
   /// Copies as much of `bytes` as fits; the receiver sees it after publish().
   size_t write(std::span<const std::byte> bytes) {
-    if (bytes.empty() || (!hasRoom(bytes.size()) && !hasRoom(1)))
+    if (bytes.empty() || (!hasSpace(bytes.size()) && !hasSpace(1)))
       return 0;
     size_t count = std::min<uint64_t>(bytes.size(), capacity - (tail - head));
     uint64_t at = tail & (capacity - 1);
@@ -48,7 +48,7 @@ public:
     return count;
   }
 
-  /// False if there was nothing new to show.
+  /// Shows the written bytes to the receiver. Returns false if there were none.
   bool publish() {
     if (published == tail)
       return false;
@@ -62,7 +62,7 @@ private:
   uint64_t capacity = 0;
   uint64_t tail = 0;
   uint64_t published = 0;
-  uint64_t head = 0; ///< last seen
+  uint64_t head = 0; ///< the receiver's position when last read
 };
 
 class RingReader {
@@ -71,17 +71,17 @@ public:
   RingReader(RingControl &control, std::byte *data, uint64_t capacity)
       : control(&control), data(data), capacity(capacity) {}
 
-  /// Bytes that can be read now.
+  /// Returns the number of bytes that can be read now.
   uint64_t available() {
     if (tail - head < kMinRingBytes)
       tail = control->tail.load();
     return tail - head;
   }
 
-  /// Whether the sender's position makes no sense: the memory was damaged.
+  /// Returns true if the sender's position is impossible, because the memory was damaged.
   bool corrupt() const { return tail - head > capacity; }
 
-  /// Takes up to `bytes.size()` bytes; the sender may reuse them after release().
+  /// Reads up to `bytes.size()` bytes; the sender may reuse their space after release().
   size_t read(std::span<std::byte> bytes) {
     size_t count = std::min<uint64_t>(bytes.size(), available());
     if (count == 0 || corrupt())
@@ -94,7 +94,7 @@ public:
     return count;
   }
 
-  /// False if nothing was read since the last call.
+  /// Gives the bytes read so far back to the sender. Returns false if there were none.
   bool release() {
     if (released == head)
       return false;
@@ -108,7 +108,7 @@ private:
   uint64_t capacity = 0;
   uint64_t head = 0;
   uint64_t released = 0;
-  uint64_t tail = 0; ///< last seen
+  uint64_t tail = 0; ///< the sender's position when last read
 };
 
 } // namespace cgx

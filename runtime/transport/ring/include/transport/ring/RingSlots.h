@@ -1,4 +1,4 @@
-//===-- transport/ring/RingSlots.h - Eager messages in shared slots --*- C++ -*-===//
+//===-- transport/ring/RingSlots.h - Eager messages in shared slots -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,21 +26,21 @@ public:
   void release(uint32_t peer, uint32_t lane) override;
   bool hasLeft(uint32_t peer) const override;
 
-  /// A number that changes whenever a peer has sent or released an eager message.
+  /// Returns a number that changes whenever a peer has sent or released an eager message.
   uint64_t activity() const;
-  /// Why what was found in the segment cannot be; OK otherwise.
+  /// Returns OK, or the damage found in the segment.
   const Status &damage() const { return damaged; }
   uint64_t bytesSent() const { return sent; }
 
 private:
-  /// A receiver that has not yet released what a slot holds.
+  /// A receiver that has not yet released the message in a slot.
   struct Reader {
     uint32_t peer;
-    uint64_t eager; ///< the slot is free when this many were released
+    uint64_t eager; ///< the slot is free when so many were released
   };
 
   struct Outbox {
-    std::vector<std::vector<Reader>> readers; ///< of each slot
+    std::vector<std::vector<Reader>> readers; ///< indexed by slot
     std::optional<uint32_t> reserved;
   };
 
@@ -60,8 +60,8 @@ private:
   Segment segment;
   uint32_t self;
   uint32_t ranks;
-  std::vector<Outbox> outboxes; ///< by lane
-  std::vector<Route> routes;    ///< by peer and lane
+  std::vector<Outbox> outboxes; ///< indexed by lane
+  std::vector<Route> routes;    ///< indexed by peer and lane
   Status damaged;
   uint64_t sent = 0;
 };

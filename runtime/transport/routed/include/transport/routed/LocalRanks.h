@@ -12,12 +12,13 @@
 
 namespace cgx {
 
-/// Equal for ranks that see the same name, network and /dev/shm, and the same CGX_HOST if that is set.
+/// Returns a key that is equal for ranks that see the same name, network and /dev/shm, and the same CGX_HOST
+/// if that is set.
 uint64_t hostKey();
 
 struct LocalRanks {
-  std::vector<uint32_t> ranks; ///< of this rank's host, in order, this one among them
-  uint64_t nonce = 0;          ///< of the first of them; differs between jobs
+  std::vector<uint32_t> ranks; ///< the ranks of this rank's host in order, including this one
+  uint64_t nonce = 0;          ///< the first rank's nonce, which differs between jobs
 };
 
 /// Finds the ranks of this rank's host; all ranks call.

@@ -1,4 +1,4 @@
-//===-- transport/tcp/Tcp.h - Ranks that a framework started --*- C++ -*-===//
+//===-- transport/tcp/Tcp.h - Ranks started by any launcher -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,8 +12,8 @@
 
 namespace cgx {
 
-/// Joins the job over TCP: rank 0 listens where the rendezvous says, all others come there. CGX_UNSUPPORTED
-/// in a build without Asio and OpenSSL.
+/// Joins the job over TCP: rank 0 listens at the rendezvous, and all others connect to it. Returns
+/// CGX_UNSUPPORTED in a build without Asio and OpenSSL.
 Result<std::unique_ptr<Transport>> connectTcp(const TransportConfig &config);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- transport/tcp/TcpOptions.h - How a rank was asked to connect -*- C++ -*-===//
+//===-- transport/tcp/TcpOptions.h - The options of TCP ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 
 namespace cgx::tcp {
 
-/// A TcpConfig that was completed from the environment (CGX_TCP_RENDEZVOUS and its like, cgx/runtime.h) and
+/// A TcpConfig that was completed from the environment (CGX_TCP_RENDEZVOUS and others, cgx/runtime.h) and
 /// checked.
 struct TcpOptions {
   enum class Rendezvous { HostPort, File, Store };
@@ -21,18 +21,18 @@ struct TcpOptions {
   static constexpr uint32_t kMostRanks = 256;
   static constexpr uint32_t kMostStreams = 16;
 
-  /// Refuses what cannot work, and what would let strangers in.
+  /// Rejects configurations that cannot work, or that would let strangers in.
   static Result<TcpOptions> from(const TransportConfig &config);
 
   Rendezvous rendezvous = Rendezvous::HostPort;
-  std::string host, port; ///< of HostPort
-  std::string path;       ///< of File
-  std::string address;    ///< where this rank listens; may be empty
-  std::string secret;     ///< may be empty: the file or the store then brings one
+  std::string host, port; ///< if rendezvous is HostPort
+  std::string path;       ///< if rendezvous is File
+  std::string address;    ///< the address at which this rank listens; may be empty
+  std::string secret;     ///< may be empty: the file or the store then provides one
   Tls tls = Tls::Off;
   std::string certificate, key, authority;
   uint32_t streams = 1;
-  TcpConfig store; ///< of Store: its callbacks
+  TcpConfig store; ///< if rendezvous is Store: its callbacks
 };
 
 } // namespace cgx::tcp

@@ -17,16 +17,16 @@
 
 namespace cgx {
 
-/// What MPI says of an error code, as a status; OK for MPI_SUCCESS.
+/// Returns MPI's error code as a status; OK for MPI_SUCCESS.
 Status mpiStatus(int code, const char *call);
 
-/// While one lives, no other thread of the process calls MPI through us: MPI_THREAD_SERIALIZED asks for that.
-/// Turns of one thread may lie inside of each other.
+/// A turn to call MPI. While one exists, no other thread of the process calls MPI through the runtime, as
+/// MPI_THREAD_SERIALIZED demands. Turns of one thread may be nested.
 class MpiTurn {
 public:
   MpiTurn();
 
-  /// Takes the turn if nobody has it.
+  /// Takes the turn if no thread has it.
   static std::optional<MpiTurn> tryToTake();
 
 private:
@@ -34,26 +34,27 @@ private:
   std::unique_lock<std::recursive_mutex> lock;
 };
 
-/// Whether a thread of our own may call MPI, beside those of the host program: if we have started it, or it
-/// was started with MPI_THREAD_MULTIPLE.
+/// Returns true if a thread of the runtime may call MPI beside those of the host program: if the runtime
+/// started it, or it was started with MPI_THREAD_MULTIPLE.
 bool mayCallMpiBesides();
 
-/// Starts MPI, once, unless the host program has. It is finalized when the process ends
-/// normally. At most `timeout` is waited for the other ranks, and MPI cannot be started again after that.
+/// Starts MPI, once, unless the host program has. It is finalized when the process ends normally. The call
+/// waits for the other ranks at most `timeout`, and MPI cannot be started again after that.
 Status startMpi(std::chrono::milliseconds timeout);
 
-/// Lets a message take its time: `memory`, which holds it, stays until it has been taken or MPI is ended.
+/// Lets a message complete later: `memory`, which holds it, is kept until the message has been taken or MPI
+/// ends.
 void finishBeforeMpiEnds(MPI_Request request, std::shared_ptr<void> memory);
 
-/// After a failure nothing may be asked of MPI: messages to dead ranks would never end, and finalizing waits
-/// for them. The process then ends without.
+/// Stops all use of MPI after a failure: messages to dead ranks would never complete, and finalizing would
+/// wait for them. The process then ends without finalizing MPI.
 void abandonMpi();
 bool isMpiAbandoned();
 
-/// Waits for what all ranks of the job do together, at most `timeout`.
+/// Waits for an operation of all ranks of the job, at most `timeout`.
 Status finishTogether(MPI_Request request, std::chrono::milliseconds timeout);
 
-/// A communicator of the job's own, equal to MPI_COMM_WORLD, that returns errors. Waits for the other
+/// Creates the job's own communicator, equal to MPI_COMM_WORLD, that returns errors. Waits for the other
 /// ranks, at most `timeout`.
 Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout);
 

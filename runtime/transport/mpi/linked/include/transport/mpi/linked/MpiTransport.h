@@ -6,20 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A message is one MPI message of a header, which names it in full, and its pieces,
-// sent and received in place. MPI matches it by a tag of 28 bits that follows from
-// the name; the header tells whether it is the right one. Pieces in the memory of a GPU follow their
-// header as messages of their own, since MPI tells memory apart by where a message begins.
+// A message is one MPI message of a header, which names it in full, and its pieces, sent and received in
+// place. MPI matches it by a tag of 28 bits derived from the name; the header tells whether it is the right
+// one. Pieces in the memory of a GPU follow their header as messages of their own, since MPI detects the kind
+// of memory from where a message begins.
 //
-// What else ranks have to tell each other (that one has failed, leaves, or still
-// waits) are notes: small messages under a tag of their own. That the process of a
-// rank runs is said by empty messages, which a thread of its own sends.
+// Other facts (a rank has failed, leaves, or still waits) travel as control messages, small messages with a
+// tag of their own. Heartbeats are empty messages, which a thread of its own sends.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPITRANSPORT_H
 #define CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPITRANSPORT_H
 
-#include "transport/Pulse.h"
+#include "transport/Heartbeat.h"
 #include "transport/mpi/linked/MpiSlots.h"
 
 #include <array>
@@ -32,9 +31,9 @@ namespace cgx {
 
 class MpiTransport final : public Transport {
 public:
-  /// Nobody else uses the communicator.
+  /// The communicator must not be used by anybody else.
   MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks, std::chrono::milliseconds timeout,
-               bool takesGpuMemory, bool hasPulse);
+               bool takesGpuMemory, bool hasHeartbeat);
   ~MpiTransport() override;
   MpiTransport(const MpiTransport &) = delete;
   MpiTransport &operator=(const MpiTransport &) = delete;
@@ -47,52 +46,52 @@ public:
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
-  std::vector<Clock::duration> silence() override;
-  std::vector<Clock::duration> absence() override;
+  std::vector<Clock::duration> sinceProgress() override;
+  std::vector<Clock::duration> sinceHeartbeat() override;
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
-  uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
+  uint64_t bytesSent() const override { return sent + (eager ? eager->bytesSent() : 0); }
   bool servesAnyThread() const override;
   bool takesDeviceMemory(uint32_t) const override { return takesGpuMemory; }
 
 private:
-  /// What precedes the bytes of a message.
+  /// The header that precedes the bytes of a message.
   struct Header {
     uint64_t magic;
     Tag tag;
     uint64_t bytes;
   };
 
-  /// A message on its way. Its place in memory is known to MPI.
+  /// A pending message. MPI knows its address.
   struct Posted {
-    std::vector<MPI_Request> requests = {}; ///< the header is, or is a part of, the first
-    size_t arrived = 0;                     ///< of these, from the first on
+    std::vector<MPI_Request> requests = {}; ///< the first is, or contains, the header
+    size_t arrived = 0;                     ///< how many requests, from the first on, are complete
     Header header{};
     Outgoing *out = nullptr;
     Incoming *in = nullptr;
   };
 
-  enum class NoteKind : uint32_t { Alive, Leaving, Failed };
-  struct Note {
-    NoteKind kind = NoteKind::Alive;
-    uint32_t code = 0; ///< Failed: a cgx_status
+  enum class ControlKind : uint32_t { Waiting, Leaving, Failed };
+  struct ControlMessage {
+    ControlKind kind = ControlKind::Waiting;
+    uint32_t code = 0; ///< a cgx_status, if the kind is Failed
     std::array<char, 1016> text{};
   };
-  /// A note on its way to one peer.
-  struct NoteSlot {
-    Note note;
+  /// A control message that is being sent to one peer.
+  struct ControlSlot {
+    ControlMessage message;
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
   struct Peer {
-    /// The last sign of life that was sent to it.
-    std::unique_ptr<NoteSlot> alive = std::make_unique<NoteSlot>();
-    MPI_Request beat = MPI_REQUEST_NULL; ///< the last one that was sent to it
-    Clock::time_point heard;             ///< when something came from it
-    Clock::time_point felt;              ///< when a beat came
+    /// The last control message about progress that was sent to the peer.
+    std::unique_ptr<ControlSlot> alive = std::make_unique<ControlSlot>();
+    MPI_Request heartbeat = MPI_REQUEST_NULL; ///< the last heartbeat sent to the peer
+    Clock::time_point heard;                  ///< when its last message arrived
+    Clock::time_point heartbeatAt;            ///< when its last heartbeat arrived
     bool left = false;
-    uint32_t doubts = 0; ///< looks that found it gone, or ahead, since it last delivered
-    Clock::time_point doubtedAt;
+    uint32_t suspicions = 0; ///< checks that found it gone, or ahead, since its last message
+    Clock::time_point suspectedAt;
   };
 
   template <typename Message> Status start(Message &message);
@@ -103,14 +102,15 @@ private:
   Status advance(Posted &posted, bool &moved);
   Status checkArrived(const Posted &posted, int code) const;
   void complete(Posted &posted);
-  Status readNotes(bool &moved);
-  void tell(uint32_t rank, NoteSlot &slot);
-  std::vector<std::unique_ptr<NoteSlot>> tellAll(const Note &note, std::chrono::milliseconds limit);
+  Status readControlMessages(bool &moved);
+  void tell(uint32_t rank, ControlSlot &slot);
+  std::vector<std::unique_ptr<ControlSlot>> tellAll(const ControlMessage &message,
+                                                    std::chrono::milliseconds limit);
   std::optional<int> findLostStep(const Incoming &wanted) const;
   Status describeLostStep(const Incoming &wanted, int tag) const;
-  void beat();
-  void readBeats();
-  static Status toldFailure(const Note &note, int source);
+  void sendHeartbeats();
+  void readHeartbeats();
+  static Status toldFailure(const ControlMessage &message, int source);
   void cancel();
   void drop();
 
@@ -119,16 +119,16 @@ private:
   bool takesGpuMemory;
   std::vector<Peer> peers;
   std::list<Posted> messages;
-  std::optional<MpiSlots> lent; ///< once it was asked for
+  std::optional<MpiSlots> eager; ///< created on first use
   Clock::time_point lastAlive;
-  std::chrono::milliseconds alivePeriod; ///< between two signs of life of a rank that waits
-  Clock::time_point lastLook;            ///< for notes
+  std::chrono::milliseconds alivePeriod; ///< between two reports of a rank that waits
+  Clock::time_point lastLook;            ///< the last check for control messages
   Status failed;
   uint64_t sent = 0;
-  std::optional<Pulse> pulse; ///< last: it uses the peers
+  std::optional<Heartbeat> heartbeat; ///< last member, because it uses the peers
 };
 
-/// `connectMpi` with the MPI that this code was linked with.
+/// Connects as `connectMpi` does, with the MPI that this code was linked with.
 Result<std::unique_ptr<Transport>> joinMpiWorld(const TransportConfig &config);
 
 } // namespace cgx

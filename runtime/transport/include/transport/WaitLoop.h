@@ -1,4 +1,4 @@
-//===-- transport/Waiting.h - The one place that waits ----------*- C++ -*-===//
+//===-- transport/WaitLoop.h - The loop that waits for ranks ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Turns a loop that does what it can into one that waits: it spins, then yields, then
-// sleeps, and notices ranks that die or stay silent.
+// Turns a loop of non-blocking work into one that waits: it spins, then yields, then sleeps, and notices
+// ranks that die or stay silent.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_WAITING_H
-#define CGX_RUNTIME_TRANSPORT_WAITING_H
+#ifndef CGX_RUNTIME_TRANSPORT_WAITLOOP_H
+#define CGX_RUNTIME_TRANSPORT_WAITLOOP_H
 
 #include "transport/Backoff.h"
 #include "transport/Transport.h"
@@ -20,35 +20,36 @@
 
 namespace cgx {
 
-class Waiting {
+class WaitLoop {
 public:
-  /// Longest sleep between two looks at the peers: bounds how late a death is noticed.
+  /// The longest sleep between two checks of the peers, which bounds how late a death is noticed.
   static constexpr std::chrono::microseconds kCheckPeriod{5000};
 
-  /// How many times longer a rank is waited for whose process runs, but does not call the runtime.
+  /// The factor by which the timeout is extended for a rank whose process sends heartbeats but does not call
+  /// the runtime.
   static constexpr int kSlowness = 20;
 
-  /// `timeout` is the longest time without any progress of whose process nobody knows that it runs. Who waits
-  /// for what rings no doorbell, such as a GPU, takes shorter `naps`.
-  Waiting(Transport &transport, std::chrono::milliseconds timeout,
-          std::chrono::microseconds naps = kCheckPeriod)
+  /// `timeout` is the longest time without progress of a rank that sends no heartbeats. A wait for something
+  /// that rings no doorbell, such as a GPU, takes shorter `naps`.
+  WaitLoop(Transport &transport, std::chrono::milliseconds timeout,
+           std::chrono::microseconds naps = kCheckPeriod)
       : transport(transport), timeout(timeout), naps(naps), backoff(transport.ranks()) {}
 
-  /// Ends a turn of the loop. `worked` says whether the loop did something in it;
-  /// `pending()` is the ranks that it waits for.
+  /// Ends a turn of the loop. `worked` tells whether the loop did something in it; `pending()` returns the
+  /// ranks that it waits for.
   template <typename Pending> Status turn(bool worked, Pending pending) {
     if (Status reason = transport.interruption(); !reason.ok()) {
       transport.fail(reason);
       return reason;
     }
     bool moved = false;
-    // Who finds work to do need not look up each time.
+    // While the loop finds work, the transport need not be polled in each turn.
     if (!worked || ++busyTurns % kTurnsPerLook == 0)
       if (Status status = transport.progress(moved); !status.ok())
         return status;
     bool check = false;
     if (worked || moved) {
-      // Survivors may have much to tell each other: look at the others nevertheless.
+      // Surviving ranks may exchange many messages, so the peers are checked nevertheless.
       backoff.renew();
       excused = {};
       check = ++busyTurns % kTurnsPerCheck == 0 && Clock::now() >= nextCheck;
@@ -71,13 +72,14 @@ private:
 
   Status checkPeers(const std::set<uint32_t> &pending);
   Status timedOut(const std::set<uint32_t> &pending);
-  bool waitsForTheSlow(const std::set<uint32_t> &pending, const std::vector<Clock::duration> &absence);
+  bool waitsForTheSlow(const std::set<uint32_t> &pending, const std::vector<Clock::duration> &sinceHeartbeat);
 
   Transport &transport;
   std::chrono::milliseconds timeout;
   std::chrono::microseconds naps;
   Backoff backoff;
-  /// How much of the time waited was for ranks that were slow: who comes back has all of the timeout again.
+  /// The part of the time waited that was for slow ranks. After a rank has returned, it has the full timeout
+  /// again.
   Clock::duration excused{};
   Clock::time_point nextCheck;
   uint32_t busyTurns = 0;
@@ -85,4 +87,4 @@ private:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_WAITING_H
+#endif // CGX_RUNTIME_TRANSPORT_WAITLOOP_H

@@ -1,4 +1,4 @@
-//===-- ExactReasons.cpp - Why operands stay exact ------------------------===//
+//===-- UncompressedReasons.cpp - Reasons for staying uncompressed --------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/layers/ExactReasons.h"
+#include "cgx/layers/UncompressedReasons.h"
 
 #include "cgx/layers/Text.h"
 
 namespace cgx::layers {
 
 std::string_view cureOf(std::string_view reason) {
-  while (!reason.empty() && isDigit(reason.front())) // the number that it is behind
+  while (!reason.empty() && isDigit(reason.front())) // skips the number before the phrase
     reason.remove_prefix(1);
-  for (const ExactReason &one : {kExcluded, kOfKind, kParameterRank, kOperandRank, kFewElements, kElementType,
-                                 kApart, kMovedRows, kReduction})
+  for (const UncompressedReason &one : {kExcluded, kOfKind, kParameterRank, kOperandRank, kFewElements,
+                                        kElementType, kApart, kMovedRows, kReduction})
     if (reason.starts_with(one.phrase))
       return one.cure;
   return "";

@@ -1,4 +1,4 @@
-//===-- transport/Pace.cpp - How much to have on its way --------*- C++ -*-===//
+//===-- transport/CongestionWindow.cpp - How many messages may be in flight -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,19 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/Pace.h"
+#include "transport/CongestionWindow.h"
 
 #include <algorithm>
 
 namespace cgx {
 
-/// By how much the window changes with a message: it doubles, or halves, while as many travel as it has room
-/// for.
+/// The change of the window per message: it doubles, or halves, over as many messages as fit in it.
 static constexpr double kStep = 0.5;
-/// Part of the shortest time that is forgotten with each exchange: a path may have become longer.
+/// The share of the shortest time that each exchange forgets, since a path may have become longer.
 static constexpr int kForgetting = 16;
 
-void Pace::begin(uint32_t fewest) {
+void CongestionWindow::begin(uint32_t fewest) {
   narrowest = fewest;
   window = std::clamp(window, narrowest, std::max(narrowest, kWidest));
   onTheirWay.clear();
@@ -27,14 +26,14 @@ void Pace::begin(uint32_t fewest) {
     shortest += shortest / kForgetting;
 }
 
-void Pace::noteSent(Clock::time_point now) {
+void CongestionWindow::noteSent(Clock::time_point now) {
   if (sent++ >= received)
     onTheirWay.push_back({now, received != 0});
 }
 
-void Pace::noteReceived(uint64_t count, Clock::time_point now) {
+void CongestionWindow::noteReceived(uint64_t count, Clock::time_point now) {
   for (; received < count; ++received) {
-    if (onTheirWay.empty()) // this rank is behind the others
+    if (onTheirWay.empty()) // the others are ahead of this rank
       continue;
     const Sent message = onTheirWay.front();
     onTheirWay.pop_front();
@@ -42,7 +41,7 @@ void Pace::noteReceived(uint64_t count, Clock::time_point now) {
     shortest = std::min(shortest, time);
     if (time <= shortest + kQueueing)
       window = std::min(window + kStep, std::max(narrowest, kWidest));
-    else if (message.isAnswered) // before that, it may have waited for ranks that come later
+    else if (message.isAnswered) // an earlier message may have waited for ranks that start later
       window = std::max(window - kStep, narrowest);
   }
 }

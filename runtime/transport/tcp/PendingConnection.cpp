@@ -1,4 +1,4 @@
-//===-- transport/tcp/Conversation.cpp - Two ranks that greet each other -*- C++ -*-===//
+//===-- transport/tcp/PendingConnection.cpp - Connections before the handshake ends -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Conversation.h"
+#include "PendingConnection.h"
 
 #include "transport/TestDelay.h"
 
@@ -23,13 +23,14 @@ namespace cgx::tcp {
 
 using asio::ip::tcp;
 
-/// How long a guest may take to say who it is, and how many may do that at a time.
-static constexpr std::chrono::seconds kGreetingTime{5};
-static constexpr size_t kMostGuests = 1024;
-/// Between two looks at what nobody rings for.
+/// The time in which a client must authenticate itself, and how many may be doing so at a time.
+static constexpr std::chrono::seconds kHandshakeTime{5};
+static constexpr size_t kMostClients = 1024;
+/// The time between two checks of conditions for which no descriptor wakes the thread.
 static constexpr std::chrono::milliseconds kLook{50};
 
-/// Why a connection was closed: TLS closes it where it does not find the same key, or a certificate.
+/// Returns the reason for which a connection was closed. TLS closes it if the peer has another key, or no
+/// valid certificate.
 static Status closedBecause(const Channel &channel) {
   if (channel.hasTls() && channel.whyClosed() != kClosed)
     return Status::error(CGX_MISMATCH,
@@ -37,11 +38,11 @@ static Status closedBecause(const Channel &channel) {
   return Status(CGX_PEER_DIED, channel.whyClosed());
 }
 
-Conversation::State Conversation::advance() {
+PendingConnection::State PendingConnection::advance() {
   for (;;) {
-    if (!greeting.outgoing().empty()) {
-      const Channel::Moved moved = channel->write(greeting.outgoing());
-      greeting.sent(moved.bytes);
+    if (!handshake.outgoing().empty()) {
+      const Channel::Moved moved = channel->write(handshake.outgoing());
+      handshake.sent(moved.bytes);
       if (moved.isClosed) {
         why = closedBecause(*channel);
         return State::Failed;
@@ -50,65 +51,66 @@ Conversation::State Conversation::advance() {
         return State::Going;
       continue;
     }
-    if (greeting.isOver())
+    if (handshake.isOver())
       return State::Over;
-    const Channel::Moved moved = channel->read(greeting.incoming());
+    const Channel::Moved moved = channel->read(handshake.incoming());
     if (moved.isClosed) {
       why = closedBecause(*channel);
       return State::Failed;
     }
     if (moved.bytes == 0)
       return State::Going;
-    why = greeting.received(moved.bytes);
+    why = handshake.received(moved.bytes);
     if (!why.ok())
       return State::Failed;
   }
 }
 
-Status Conversation::failure(const std::string &who) const {
+Status PendingConnection::failure(const std::string &who) const {
   if (why.getCode() == CGX_PEER_DIED)
     return Status::error(CGX_PEER_DIED, who, " hung up at ", from, ": ", why.message());
   return Status::error(why.getCode(), who, " at ", from, " ", why.message());
 }
 
-/// A descriptor that can be given up.
+/// Opens a descriptor that can be given up when there is no other.
 static int openSpare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-tcp::endpoint Reception::endpoint() const {
+tcp::endpoint Listener::endpoint() const {
   std::error_code ignored;
   return acceptor.local_endpoint(ignored);
 }
 
-void Reception::greetAs(const Hello &own, const Bytes32 &ownKey) {
+void Listener::answerWith(const Hello &own, const Bytes32 &ownKey) {
   hello = own;
   key = ownKey;
 }
 
-Reception::Reception(Network &network, tcp::acceptor acceptor)
+Listener::Listener(Network &network, tcp::acceptor acceptor)
     : network(network), acceptor(std::move(acceptor)), spare(openSpare()) {}
 
-Reception::~Reception() {
+Listener::~Listener() {
   if (spare >= 0)
     ::close(spare);
 }
 
-/// Where nobody can be let in any more, a guest leaves: one that has not said hello before one that has, as
-/// ranks do at once, and the first of them before those that have just come. False where there is none.
-bool Reception::dismissOne() {
-  auto first = std::ranges::find_if(guests, [](const Conversation &one) { return !one.greeting.hasHeard(); });
-  if (first == guests.end())
-    first = guests.begin();
-  if (first == guests.end())
+/// Drops a client when no other can be accepted: one that has not sent its hello before one that has, since
+/// ranks send it at once, and the oldest before newer ones. Returns false if there is none.
+bool Listener::dropOne() {
+  auto first =
+      std::ranges::find_if(clients, [](const PendingConnection &one) { return !one.handshake.hasHeard(); });
+  if (first == clients.end())
+    first = clients.begin();
+  if (first == clients.end())
     return false;
-  turnAway(*first);
-  guests.erase(first);
+  reject(*first);
+  clients.erase(first);
   ++dismissed;
   return true;
 }
 
-/// Of the connections that wait to be accepted the first, which could not be: it must not stay there, or all
-/// behind it would wait for it. A rank comes again.
-bool Reception::refuseOne() {
+/// Closes the first of the connections that wait to be accepted. It could not be accepted, and all later ones
+/// would wait for it. A rank connects again.
+bool Listener::rejectOne() {
   if (spare < 0)
     return false;
   ::close(spare);
@@ -121,7 +123,7 @@ bool Reception::refuseOne() {
   return one >= 0;
 }
 
-void Reception::accept() {
+void Listener::accept() {
   testDelay("tcp: before accepting");
   for (;;) {
     std::error_code error;
@@ -130,27 +132,27 @@ void Reception::accept() {
     acceptor.accept(socket, from, error);
     if (error.value() == EMFILE || error.value() == ENFILE) {
       outOfDescriptors = true;
-      if (dismissOne() || refuseOne())
+      if (dropOne() || rejectOne())
         continue;
     }
     if (error)
-      return; // nobody there, or gone again
-    if (guests.size() >= kMostGuests)
-      dismissOne();
+      return; // no client waits, or it has gone
+    if (clients.size() >= kMostClients)
+      dropOne();
     Result<std::unique_ptr<Channel>> channel =
         Channel::over(std::move(socket), network.tls.get(), /*isServer=*/true);
     if (!channel.ok())
       continue;
-    guests.emplace_back(std::move(*channel), Greeting(Greeting::Role::Host, hello, key), describe(from));
-    // What it has said already tells it from strangers, who say nothing.
-    if (guests.back().advance() == Conversation::State::Failed) {
-      turnAway(guests.back());
-      guests.pop_back();
+    clients.emplace_back(std::move(*channel), Handshake(Handshake::Role::Server, hello, key), describe(from));
+    // Its first message already tells a rank from strangers, which send nothing.
+    if (clients.back().advance() == PendingConnection::State::Failed) {
+      reject(clients.back());
+      clients.pop_back();
     }
   }
 }
 
-std::string Reception::troubles() const {
+std::string Listener::troubles() const {
   std::string words = strangers.words();
   if (dismissed != 0)
     words +=
@@ -160,15 +162,15 @@ std::string Reception::troubles() const {
   return words;
 }
 
-/// Notes why a guest was turned away; nothing of one who has not even said hello, as those do who look at
-/// ports. A rank of another job tells more than what is no rank.
-void Reception::turnAway(const Conversation &guest) {
-  const Hello &peer = guest.greeting.peer();
-  const bool isRank = guest.greeting.hasHeard() && peer.magic == Hello::kMagic;
+/// Records why a client was rejected, except one that has not even sent a hello, such as a port scanner. A
+/// rank of another job explains more than a client that is no rank.
+void Listener::reject(const PendingConnection &client) {
+  const Hello &peer = client.handshake.peer();
+  const bool isRank = client.handshake.hasHeard() && peer.magic == Hello::kMagic;
   std::string words;
-  if (guest.why.getCode() == CGX_MISMATCH)
-    words = guest.why.message();
-  else if (!guest.greeting.hasHeard())
+  if (client.why.getCode() == CGX_MISMATCH)
+    words = client.why.message();
+  else if (!client.handshake.hasHeard())
     words = network.tls ? "said nothing that TLS understands" : "";
   else if (peer.job != hello.job)
     words = "is a rank of another job";
@@ -176,25 +178,25 @@ void Reception::turnAway(const Conversation &guest) {
     words = concat("said to be rank ", peer.rank, " and did not prove that it knows the secret");
   if (!words.empty())
     strangers.hear(isRank ? Telling::Answer : Telling::Silence,
-                   concat("who came from ", guest.from, " ", words));
+                   concat("who came from ", client.from, " ", words));
 }
 
-std::list<Conversation> Reception::welcome(std::span<const Watch> others, Clock::time_point deadline) {
+std::list<PendingConnection> Listener::welcome(std::span<const Watch> others, Clock::time_point deadline) {
   std::vector<Watch> watches(others.begin(), others.end());
   watches.push_back({acceptor.native_handle(), false});
-  for (const Conversation &guest : guests)
-    watches.push_back(guest.watch());
+  for (const PendingConnection &client : clients)
+    watches.push_back(client.watch());
   waitForAny(watches, std::min(deadline, Clock::now() + kLook));
   accept();
-  std::list<Conversation> greeted;
-  for (auto guest = guests.begin(); guest != guests.end();) {
-    auto current = guest++;
-    const Conversation::State state = current->advance();
-    if (state == Conversation::State::Over) {
-      greeted.splice(greeted.end(), guests, current);
-    } else if (state == Conversation::State::Failed || Clock::now() - current->begun >= kGreetingTime) {
-      turnAway(*current);
-      guests.erase(current);
+  std::list<PendingConnection> greeted;
+  for (auto client = clients.begin(); client != clients.end();) {
+    auto current = client++;
+    const PendingConnection::State state = current->advance();
+    if (state == PendingConnection::State::Over) {
+      greeted.splice(greeted.end(), clients, current);
+    } else if (state == PendingConnection::State::Failed || Clock::now() - current->begun >= kHandshakeTime) {
+      reject(*current);
+      clients.erase(current);
     }
   }
   return greeted;
@@ -206,7 +208,7 @@ Result<tcp::acceptor> listenAt(Network &network, const tcp::endpoint &endpoint) 
   acceptor.open(endpoint.protocol(), error);
   if (!error) {
     ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
-    // Otherwise a job that is started again would wait for the connections of the last.
+    // Without this option a restarted job would wait until the connections of its last start have expired.
     acceptor.set_option(tcp::acceptor::reuse_address(true), error);
     acceptor.bind(endpoint, error);
   }
@@ -260,14 +262,14 @@ static Result<tcp::socket> connectTo(Network &network, const tcp::endpoint &endp
   }
   if (error)
     return notReached(endpoint, formats::systemErrorText(error));
-  // A port of its own side may meet itself where nobody listens.
+  // TCP may connect a socket to itself if nobody listens at the port.
   if (std::error_code none; socket.local_endpoint(none) == endpoint)
     return notReached(endpoint, "nobody listens there");
   return socket;
 }
 
-Result<Conversation> call(Network &network, const tcp::endpoint &endpoint, Greeting greeting,
-                          Clock::time_point deadline) {
+Result<PendingConnection> call(Network &network, const tcp::endpoint &endpoint, Handshake handshake,
+                               Clock::time_point deadline) {
   Result<tcp::socket> socket = connectTo(network, endpoint, deadline);
   if (!socket.ok())
     return socket.status();
@@ -275,29 +277,30 @@ Result<Conversation> call(Network &network, const tcp::endpoint &endpoint, Greet
       Channel::over(std::move(*socket), network.tls.get(), /*isServer=*/false);
   if (!channel.ok())
     return channel.status();
-  return Conversation(std::move(*channel), std::move(greeting), describe(endpoint));
+  return PendingConnection(std::move(*channel), std::move(handshake), describe(endpoint));
 }
 
-Result<std::unique_ptr<Channel>> visit(Network &network, const tcp::endpoint &endpoint, Greeting greeting,
-                                       uint32_t expectedRank, Clock::time_point deadline) {
-  Result<Conversation> called = call(network, endpoint, std::move(greeting), deadline);
+Result<std::unique_ptr<Channel>> connectTo(Network &network, const tcp::endpoint &endpoint,
+                                           Handshake handshake, uint32_t expectedRank,
+                                           Clock::time_point deadline) {
+  Result<PendingConnection> called = call(network, endpoint, std::move(handshake), deadline);
   if (!called.ok())
     return called.status();
-  Conversation &conversation = *called;
+  PendingConnection &pending = *called;
   for (;;) {
-    const Conversation::State state = conversation.advance();
-    if (state == Conversation::State::Over)
+    const PendingConnection::State state = pending.advance();
+    if (state == PendingConnection::State::Over)
       break;
-    if (state == Conversation::State::Failed)
-      return conversation.failure("who listens");
+    if (state == PendingConnection::State::Failed)
+      return pending.failure("who listens");
     if (Clock::now() >= deadline)
-      return Status::error(CGX_TIMEOUT, "it did not answer at ", conversation.from);
-    const Watch watch = conversation.watch();
+      return Status::error(CGX_TIMEOUT, "it did not answer at ", pending.from);
+    const Watch watch = pending.watch();
     waitForAny({&watch, 1}, deadline);
   }
-  if (const uint32_t rank = conversation.greeting.peer().rank; rank != expectedRank)
-    return Status::error(CGX_MISMATCH, "who listens at ", conversation.from, " is rank ", rank);
-  return std::move(conversation.channel);
+  if (const uint32_t rank = pending.handshake.peer().rank; rank != expectedRank)
+    return Status::error(CGX_MISMATCH, "who listens at ", pending.from, " is rank ", rank);
+  return std::move(pending.channel);
 }
 
 } // namespace cgx::tcp

@@ -1,4 +1,4 @@
-//===-- LentTensors.h - What a step lends, where it is read -----*- C++ -*-===//
+//===-- BoundTensors.h - Optimizer tensors where codecs read them -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,26 +6,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Codecs read what a step lends of its optimizer on the side where they encode. What lies on the other side
-// is copied, in each run: the next step lends other values.
-#ifndef CGX_RUNTIME_CUDA_STATE_LENTTENSORS_H
-#define CGX_RUNTIME_CUDA_STATE_LENTTENSORS_H
+// Codecs read bound optimizer tensors on the side where they encode. Tensors on the other side are copied in
+// each run, because the next step has other values.
+#ifndef CGX_RUNTIME_CUDA_STATE_BOUNDTENSORS_H
+#define CGX_RUNTIME_CUDA_STATE_BOUNDTENSORS_H
 
 #include "cgx/kernels/cuda_memory.h"
 #include "collective/Collective.h"
 
 namespace cgx {
 
-class LentTensors {
+class BoundTensors {
 public:
-  /// Whether a step has lent something in the memory of a GPU.
+  /// Returns true if a step has bound a tensor in the memory of a GPU.
   static bool areOnDevice(const Execution &execution);
 
-  /// Has what the codecs of a collective read lie in memory of the GPU, or of the host, once the stream is
-  /// here. Says whether some of it lies elsewhere than in the last run.
+  /// Makes the tensors that the codecs of a collective read available in memory of the GPU, or of the host,
+  /// once the stream is there. Returns true if an address differs from the last run.
   Result<bool> bring(const Execution &execution, bool toDevice, cuda::Stream stream);
 
-  /// What was brought for an operand. Updates are not counted.
+  /// Returns the tensors that were brought for an operand.
   const OptimizerTensors &of(size_t operand) const { return brought[operand]; }
 
 private:
@@ -38,4 +38,4 @@ private:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_CUDA_STATE_LENTTENSORS_H
+#endif // CGX_RUNTIME_CUDA_STATE_BOUNDTENSORS_H

@@ -1,4 +1,4 @@
-//===-- routed/InsideHosts.cpp - A shorter way inside of hosts --*- C++ -*-===//
+//===-- routed/IntraHost.cpp - Shared memory inside hosts -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/routed/InsideHosts.h"
+#include "transport/routed/IntraHost.h"
 
 #include "RoutedTransport.h"
 #include "transport/mpi/Mpi.h"
@@ -16,8 +16,8 @@
 
 namespace cgx {
 
-/// Lets the ranks of one host talk over shared memory, and those of others over the transport that has come
-/// together; all ranks call. `name` begins the names of the segments.
+/// Lets the ranks of one host communicate over shared memory, and those of different hosts over the connected
+/// transport; all ranks call. `name` begins the names of the segments.
 static Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_ptr<Transport>> outer,
                                                            const TransportConfig &config, const char *name) {
   if (!outer.ok())
@@ -25,17 +25,17 @@ static Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_pt
   Result<LocalRanks> local = findLocalRanks(**outer, config.timeout);
   if (!local.ok())
     return local.status();
-  TransportConfig inside = config;
-  inside.job = concat(name, "-", local->nonce);
-  inside.names = local->ranks;
-  inside.ranks = uint32_t(local->ranks.size());
-  inside.joinedBefore = outer->get();
-  inside.timeout +=
-      config.timeout / 2; // who waits outside for a rank that is gone knows more, and says it first
-  for (uint32_t i = 0; i < inside.ranks; ++i)
+  TransportConfig intraHost = config;
+  intraHost.job = concat(name, "-", local->nonce);
+  intraHost.names = local->ranks;
+  intraHost.ranks = uint32_t(local->ranks.size());
+  intraHost.joinedBefore = outer->get();
+  intraHost.timeout +=
+      config.timeout / 2; // a rank that waits over the outer transport knows more, and must report first
+  for (uint32_t i = 0; i < intraHost.ranks; ++i)
     if (local->ranks[i] == config.rank)
-      inside.rank = i;
-  Result<std::unique_ptr<Transport>> inner = connectShm(inside);
+      intraHost.rank = i;
+  Result<std::unique_ptr<Transport>> inner = connectShm(intraHost);
   if (!inner.ok()) {
     (*outer)->fail(inner.status());
     return inner.status();

@@ -1,4 +1,4 @@
-//===-- transport/tcp/RendezvousPoint.cpp - Where rank 0 can be found -*- C++ -*-===//
+//===-- transport/tcp/RendezvousAddress.cpp - Where rank 0 can be found -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/RendezvousPoint.h"
+#include "transport/tcp/RendezvousAddress.h"
 
 #include "cgx/formats/SystemError.h"
 
@@ -28,7 +28,7 @@ std::string encode(const Announcement &announcement) {
   return concat(kTitle, "\n", announcement.host, "\n", announcement.port, "\n", announcement.secret, "\n");
 }
 
-/// Takes the next line from the text; nothing where it has no end.
+/// Takes the next line from the text; returns nothing if it has no end.
 static std::optional<std::string> takeLine(std::string_view &text) {
   const size_t end = text.find('\n');
   if (end == std::string_view::npos)
@@ -49,7 +49,7 @@ Result<Announcement> decodeAnnouncement(const std::string &text) {
   return Announcement{*host, *port, *secret};
 }
 
-std::string RendezvousPoint::describe() const {
+std::string RendezvousAddress::describe() const {
   switch (options.rendezvous) {
   case TcpOptions::Rendezvous::File:
     return concat("file:", options.path);
@@ -65,9 +65,9 @@ static Status systemError(const std::string &what) {
   return Status::error(CGX_INVALID_ARGUMENT, what, ": ", formats::systemErrorText(errno));
 }
 
-/// A file of this user's alone in the folder of `path`: without a name, so that a rank that is killed leaves
-/// none, or called `fresh` where the file system or a missing /proc wants a name at once. -1 as of a system
-/// call.
+/// Creates a file of this user's alone in the folder of `path`: without a name, so that a rank that is killed
+/// leaves none, or called `fresh` if the file system or a missing /proc requires a name at once. Returns -1
+/// as the system call does.
 static int openFresh(const std::string &path, const std::string &fresh, bool &isNamed) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -80,7 +80,7 @@ static int openFresh(const std::string &path, const std::string &fresh, bool &is
   return ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/// Gives the file its name, in place of what an earlier start may have left there.
+/// Gives the file its name. It replaces a file that an earlier start may have left.
 static bool putAt(const std::string &path, int file, const std::string &fresh, bool isNamed) {
   testDelay("tcp: before the file has its name");
   if (isNamed)
@@ -92,13 +92,13 @@ static bool putAt(const std::string &path, int file, const std::string &fresh, b
   return true;
 }
 
-Status RendezvousPoint::writeFile(const std::string &text) {
+Status RendezvousAddress::writeFile(const std::string &text) {
   const std::string fresh = concat(options.path, ".", getpid());
   bool isNamed = false;
   const int file = openFresh(options.path, fresh, isNamed);
   if (file < 0)
     return systemError(concat("cannot write the rendezvous file '", isNamed ? fresh : options.path, "'"));
-  // Others of this user are to read it, whatever mask it has.
+  // Other processes of this user must be able to read the file, whatever the umask is.
   const bool isThere = ::fchmod(file, 0600) == 0 &&
                        ::write(file, text.data(), text.size()) == ssize_t(text.size()) &&
                        putAt(options.path, file, fresh, isNamed);
@@ -114,7 +114,7 @@ Status RendezvousPoint::writeFile(const std::string &text) {
   return status;
 }
 
-Status RendezvousPoint::announce(const Announcement &announcement) {
+Status RendezvousAddress::announce(const Announcement &announcement) {
   const std::string text = encode(announcement);
   Status status;
   if (options.rendezvous == TcpOptions::Rendezvous::File)
@@ -127,11 +127,12 @@ Status RendezvousPoint::announce(const Announcement &announcement) {
   return status;
 }
 
-void RendezvousPoint::takeDown() {
+void RendezvousAddress::takeDown() {
   if (own < 0)
     return;
   testDelay("tcp: before the file is taken down");
-  // What a later start has put there is that one's. As long as the own file is open no other has its number.
+  // A file that a later start has put there is left alone. No other file can have this one's number while it
+  // is open.
   struct stat there{}, put{};
   if (::fstat(own, &put) == 0 && ::lstat(options.path.c_str(), &there) == 0 && there.st_dev == put.st_dev &&
       there.st_ino == put.st_ino)
@@ -140,13 +141,13 @@ void RendezvousPoint::takeDown() {
   own = -1;
 }
 
-RendezvousPoint::~RendezvousPoint() {
+RendezvousAddress::~RendezvousAddress() {
   if (own >= 0)
     ::close(own);
 }
 
-Result<std::optional<Announcement>> RendezvousPoint::readFile() const {
-  // Not blocking: somebody may have put a pipe there, and nobody writes to it.
+Result<std::optional<Announcement>> RendezvousAddress::readFile() const {
+  // The file is opened without blocking: somebody may have put a pipe there to which nobody writes.
   const int file = ::open(options.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0 && errno == ENOENT)
     return std::optional<Announcement>();
@@ -170,7 +171,7 @@ Result<std::optional<Announcement>> RendezvousPoint::readFile() const {
 }
 
 Result<std::optional<Announcement>>
-RendezvousPoint::askStore(std::chrono::steady_clock::time_point deadline) const {
+RendezvousAddress::askStore(std::chrono::steady_clock::time_point deadline) const {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
   std::string text(kLongestText, '\0');
@@ -193,7 +194,7 @@ RendezvousPoint::askStore(std::chrono::steady_clock::time_point deadline) const 
 }
 
 Result<std::optional<Announcement>>
-RendezvousPoint::find(std::chrono::steady_clock::time_point deadline) const {
+RendezvousAddress::find(std::chrono::steady_clock::time_point deadline) const {
   switch (options.rendezvous) {
   case TcpOptions::Rendezvous::File:
     return readFile();

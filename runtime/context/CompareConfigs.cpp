@@ -1,4 +1,4 @@
-//===-- context/Handshake.cpp - Do all ranks run the same program -*- C++ -*-===//
+//===-- context/CompareConfigs.cpp - Checks that all ranks run the same program -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "context/Handshake.h"
+#include "context/CompareConfigs.h"
 
 #include <algorithm>
 #include <array>
@@ -17,17 +17,17 @@ namespace cgx {
 
 namespace {
 
-/// What a rank tells about itself.
+/// The message that each rank sends to all others.
 struct Hello {
   uint32_t abiVersion;
   uint32_t ranks;
   uint64_t seed;
-  uint64_t digest;     ///< of the collectives
-  uint64_t hostDigest; ///< of what the host wants to be equal
+  uint64_t digest;     ///< digest of the collectives
+  uint64_t hostDigest; ///< digest of the host program's own data
   std::array<char, 64> hash;
 };
 
-constexpr uint32_t kHandshakeCollective = 0xffffffff;
+constexpr uint32_t kConfigCollective = 0xffffffff;
 
 std::string hex(uint64_t value) {
   std::ostringstream stream;
@@ -41,7 +41,7 @@ std::string hashOf(const Hello &hello) {
 
 } // namespace
 
-/// "seed: 1 on rank 0, 2; 7 on rank 1", or nothing if all are equal.
+/// Returns text such as "seed: 1 on rank 0, 2; 7 on rank 1"; "" if all are equal.
 template <typename Describe>
 static std::string difference(const char *what, const std::vector<Hello> &hellos, Describe describe) {
   std::map<std::string, std::string> holders;
@@ -68,25 +68,25 @@ static Status compare(const std::vector<Hello> &hellos) {
   add(difference("seed", hellos, [](const Hello &hello) { return std::to_string(hello.seed); }));
   add(difference("options or data", hellos, [](const Hello &hello) { return hex(hello.hostDigest); }));
   add(difference("program hash", hellos, [](const Hello &hello) { return "'" + hashOf(hello) + "'"; }));
-  // Programs of one hash whose collectives differ: a manifest was changed by hand.
+  // If programs of one hash differ in their collectives, a manifest was edited by hand.
   add(difference("collectives in the manifest", hellos,
                  [](const Hello &hello) { return hex(hello.digest); }));
   return differences.empty() ? Status() : Status(CGX_MISMATCH, "ranks differ in " + differences);
 }
 
-Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, const Identity &identity,
-                  const Program &program) {
+Status compareConfigs(Transport &transport, std::chrono::milliseconds timeout, const RankConfig &config,
+                      const Program &program) {
   std::vector<Hello> hellos(transport.ranks());
   Hello &own = hellos[transport.rank()];
-  own = {.abiVersion = identity.abiVersion,
+  own = {.abiVersion = config.abiVersion,
          .ranks = transport.ranks(),
-         .seed = identity.seed,
+         .seed = config.seed,
          .digest = program.digest,
-         .hostDigest = identity.digest,
+         .hostDigest = config.digest,
          .hash = {}};
   std::memcpy(own.hash.data(), program.hash.data(), std::min(program.hash.size(), own.hash.size()));
   MessageBatch exchange(transport, timeout);
-  Tag tag{.step = 0, .collective = kHandshakeCollective, .phase = 0, .part = 0};
+  Tag tag{.step = 0, .collective = kConfigCollective, .phase = 0, .part = 0};
   for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
     if (rank == transport.rank())
       continue;

@@ -1,4 +1,4 @@
-//===-- transport/tcp/Greeting.h - What two ranks say first ---*- C++ -*-===//
+//===-- transport/tcp/Handshake.h - Mutual authentication of two ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,31 +6,31 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whoever connects is a guest, whoever accepts a host. The guest says hello, the host answers with its own
-// hello and a proof that it knows the key, the guest proves the same:
+// A handshake proves that two ranks know the key of one job. The client, which connected, sends a hello; the
+// server answers with its own hello and a proof that it knows the key; the client proves the same:
 //
-//   guest  Hello                         ->
+//   client  Hello                         ->
 //          <-  Hello, HMAC(key, "host", both hellos)    host
-//   guest  HMAC(key, "guest", both hellos)  ->
+//   client  HMAC(key, "guest", both hellos)  ->
 //
-// Each hello has a nonce, so that no proof can be used twice. Messages have one length each: nothing that a
-// stranger says decides how much is read or allocated. No bytes move here; Conversation.h moves them.
+// Each hello has a nonce, so that no proof can be used twice. Each message has a fixed length: nothing that a
+// stranger sends decides how much is read or allocated. This class moves no bytes; PendingConnection.h does.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_TCP_GREETING_H
-#define CGX_RUNTIME_TRANSPORT_TCP_GREETING_H
+#ifndef CGX_RUNTIME_TRANSPORT_TCP_HANDSHAKE_H
+#define CGX_RUNTIME_TRANSPORT_TCP_HANDSHAKE_H
 
 #include "status/Status.h"
-#include "transport/tcp/Proof.h"
+#include "transport/tcp/Hmac.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace cgx::tcp {
 
-/// Where a rank listens, as it travels.
+/// The address at which a rank listens, in the form in which it is sent.
 struct WireAddress {
-  uint16_t family = 0; ///< 4 or 6; 0: nowhere
+  uint16_t family = 0; ///< 4 or 6; 0: it does not listen
   uint16_t port = 0;
   std::array<uint8_t, 16> bytes{};
 };
@@ -43,34 +43,35 @@ struct Hello {
   uint32_t version = kVersion;
   uint32_t rank = 0;
   uint32_t ranks = 0;
-  uint32_t isComplete = 0; ///< of a host: all ranks have joined
-  uint32_t connection = 0; ///< of a guest: which of those between the two
-  uint32_t streams = 0;    ///< that long messages are spread over
-  Bytes32 job{};           ///< digest of its name
+  uint32_t isComplete = 0; ///< from a server: all ranks have joined
+  uint32_t connection = 0; ///< from a client: the index of this connection between the two ranks
+  uint32_t streams = 0;    ///< streams over which long messages are spread
+  Bytes32 job{};           ///< digest of the job's name
   Bytes32 nonce{};
   WireAddress listens;
   uint32_t reserved = 0;
 };
 static_assert(sizeof(Hello) == 120, "ranks of different compilers read it");
 
-class Greeting {
+class Handshake {
 public:
-  enum class Role { Guest, Host };
+  enum class Role { Client, Server };
 
-  Greeting(Role role, const Hello &own, const Bytes32 &key);
+  Handshake(Role role, const Hello &own, const Bytes32 &key);
 
-  /// What is to be written next, and what has been.
+  /// Returns the bytes to be written next; sent() records how many were.
   std::span<const std::byte> outgoing() const { return std::span(out).subspan(written); }
   void sent(uint64_t bytes) { written += bytes; }
-  /// Where the next bytes are to be read, and what was. An error: the peer is none of this job.
+  /// Returns the memory for the next bytes; received() records how many arrived, and returns an error if the
+  /// peer does not belong to this job.
   std::span<std::byte> incoming() { return std::span(in).subspan(have); }
   Status received(uint64_t bytes);
 
-  /// Both have proven themselves, as far as this side can see.
+  /// Returns true if both sides are authenticated, as far as this side can see.
   bool isOver() const { return step == Step::Over && outgoing().empty(); }
-  /// Whether the peer has said who it is, be that true or not.
+  /// Returns true if the peer has sent its hello, which may be false.
   bool hasHeard() const { return step != Step::AwaitsHello; }
-  /// What the peer said; to be believed when this is over.
+  /// Returns the peer's hello, which can be trusted when isOver().
   const Hello &peer() const { return other; }
 
 private:
@@ -91,4 +92,4 @@ private:
 
 } // namespace cgx::tcp
 
-#endif // CGX_RUNTIME_TRANSPORT_TCP_GREETING_H
+#endif // CGX_RUNTIME_TRANSPORT_TCP_HANDSHAKE_H

@@ -1,4 +1,4 @@
-//===-- transport/tcp/Greeting.cpp - What two ranks say first -*- C++ -*-===//
+//===-- transport/tcp/Handshake.cpp - Mutual authentication of two ranks -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/Greeting.h"
+#include "transport/tcp/Handshake.h"
 
 #include <cstring>
 
@@ -14,26 +14,26 @@ namespace cgx::tcp {
 
 static std::span<const std::byte> bytesOf(const Hello &hello) { return std::as_bytes(std::span(&hello, 1)); }
 
-Greeting::Greeting(Role role, const Hello &own, const Bytes32 &key) : role(role), own(own), key(key) {
+Handshake::Handshake(Role role, const Hello &own, const Bytes32 &key) : role(role), own(own), key(key) {
   this->own.nonce = randomBytes();
-  if (role == Role::Guest)
+  if (role == Role::Client)
     out.assign(bytesOf(this->own).begin(), bytesOf(this->own).end());
-  // A host answers with its hello and its proof, a guest begins with the hello alone.
-  await(Step::AwaitsHello, sizeof(Hello) + (role == Role::Guest ? sizeof(Bytes32) : 0));
+  // A server answers with its hello and its proof; a client begins with the hello alone.
+  await(Step::AwaitsHello, sizeof(Hello) + (role == Role::Client ? sizeof(Bytes32) : 0));
 }
 
-void Greeting::await(Step next, uint64_t bytes) {
+void Handshake::await(Step next, uint64_t bytes) {
   step = next;
   in.assign(bytes, std::byte(0));
   have = 0;
 }
 
-Bytes32 Greeting::proof(std::string_view label) const {
-  const Hello &guest = role == Role::Guest ? own : other, &host = role == Role::Guest ? other : own;
-  return authenticate(key, label, {bytesOf(guest), bytesOf(host)});
+Bytes32 Handshake::proof(std::string_view label) const {
+  const Hello &client = role == Role::Client ? own : other, &host = role == Role::Client ? other : own;
+  return authenticate(key, label, {bytesOf(client), bytesOf(host)});
 }
 
-Status Greeting::received(uint64_t bytes) {
+Status Handshake::received(uint64_t bytes) {
   have += bytes;
   if (step == Step::Over || have < in.size())
     return Status();
@@ -44,7 +44,7 @@ Status Greeting::received(uint64_t bytes) {
   }
   if (Status status = readHello(); !status.ok())
     return status;
-  if (role == Role::Host) {
+  if (role == Role::Server) {
     out.assign(bytesOf(own).begin(), bytesOf(own).end());
     const Bytes32 own = proof("cgx tcp host");
     out.insert(out.end(), own.begin(), own.end());
@@ -62,20 +62,20 @@ Status Greeting::received(uint64_t bytes) {
   return Status();
 }
 
-Status Greeting::readHello() {
+Status Handshake::readHello() {
   std::memcpy(&other, in.data(), sizeof other);
   if (other.magic != Hello::kMagic)
     return Status(CGX_MISMATCH, "is no rank of cgx");
   if (other.version != Hello::kVersion)
     return Status::error(CGX_MISMATCH, "speaks version ", other.version, " of the protocol, expected ",
                          Hello::kVersion, ": all ranks need one build of cgx");
-  // A host answers, so that the guest hears of it as well.
-  if (other.job != own.job && role == Role::Guest)
+  // A server answers nevertheless, so that the client learns of it as well.
+  if (other.job != own.job && role == Role::Client)
     return Status(CGX_MISMATCH, "is a rank of another job");
   return Status();
 }
 
-Status Greeting::checkProof(std::string_view label) {
+Status Handshake::checkProof(std::string_view label) {
   Bytes32 given;
   std::memcpy(given.data(), in.data(), given.size());
   if (other.job != own.job)

@@ -1,4 +1,4 @@
-//===-- transport/tcp/NoteLine.cpp - What two ranks say beside data -*- C++ -*-===//
+//===-- transport/tcp/ControlChannel.cpp - The connection for control messages -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,71 +6,71 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "NoteLine.h"
+#include "ControlChannel.h"
 
 namespace cgx::tcp {
 
-void NoteLine::tell(const Note &note) {
+void ControlChannel::tell(const ControlMessage &message) {
   std::lock_guard lock(mutex);
-  put(note);
+  put(message);
 }
 
-void NoteLine::showLife(NoteKind kind) {
+void ControlChannel::sendLiveness(ControlKind kind) {
   std::lock_guard lock(mutex);
   if (toTell.empty())
     put({.kind = kind, .text = {}});
 }
 
-void NoteLine::advance() {
+void ControlChannel::advance() {
   std::lock_guard lock(mutex);
   hear();
   say();
 }
 
-std::optional<Note> NoteLine::take() {
+std::optional<ControlMessage> ControlChannel::take() {
   std::lock_guard lock(mutex);
   if (heard.empty())
     return std::nullopt;
-  Note note = std::move(heard.front());
+  ControlMessage message = std::move(heard.front());
   heard.pop_front();
-  return note;
+  return message;
 }
 
-Status NoteLine::damage() const {
+Status ControlChannel::damage() const {
   std::lock_guard lock(mutex);
   return damaged;
 }
 
-bool NoteLine::isToldAll() const {
+bool ControlChannel::isToldAll() const {
   std::lock_guard lock(mutex);
   return toTell.empty();
 }
 
-bool NoteLine::isClosed() const {
+bool ControlChannel::isClosed() const {
   std::lock_guard lock(mutex);
   return channel->isClosed();
 }
 
-Clock::time_point NoteLine::lastHeard() const {
+Clock::time_point ControlChannel::lastProgress() const {
   std::lock_guard lock(mutex);
-  return heardAt;
+  return progressAt;
 }
 
-Clock::time_point NoteLine::lastFelt() const {
+Clock::time_point ControlChannel::lastHeartbeat() const {
   std::lock_guard lock(mutex);
-  return feltAt;
+  return heartbeatAt;
 }
 
-/// Hears before it speaks: to a peer that has left nothing can be said, and then its farewell could not be
-/// read any more.
-void NoteLine::put(const Note &note) {
+/// It reads before it writes: nothing can be sent to a peer that has left, and after a failed write its last
+/// message could not be read any more.
+void ControlChannel::put(const ControlMessage &message) {
   hear();
-  const std::vector<std::byte> bytes = encode(note);
+  const std::vector<std::byte> bytes = encode(message);
   toTell.insert(toTell.end(), bytes.begin(), bytes.end());
   say();
 }
 
-void NoteLine::say() {
+void ControlChannel::say() {
   while (told < toTell.size()) {
     const Channel::Moved moved = channel->write(std::span<const std::byte>(toTell).subspan(told));
     told += moved.bytes;
@@ -81,21 +81,21 @@ void NoteLine::say() {
   told = 0;
 }
 
-void NoteLine::hear() {
+void ControlChannel::hear() {
   while (damaged.ok()) {
     const Channel::Moved read = channel->read(reader.incoming());
     if (read.bytes == 0)
       return;
-    Note note;
-    Result<bool> isWhole = reader.received(read.bytes, note);
+    ControlMessage message;
+    Result<bool> isWhole = reader.received(read.bytes, message);
     if (!isWhole.ok())
       damaged = isWhole.status();
-    feltAt = Clock::now();
-    if (!isWhole.ok() || !*isWhole || note.kind == NoteKind::Running)
+    heartbeatAt = Clock::now();
+    if (!isWhole.ok() || !*isWhole || message.kind == ControlKind::Heartbeat)
       continue;
-    heardAt = feltAt;
-    if (note.kind != NoteKind::Alive)
-      heard.push_back(std::move(note));
+    progressAt = heartbeatAt;
+    if (message.kind != ControlKind::Waiting)
+      heard.push_back(std::move(message));
   }
 }
 

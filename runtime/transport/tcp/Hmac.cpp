@@ -1,4 +1,4 @@
-//===-- transport/tcp/Proof.cpp - Who knows the secret of a job -*- C++ -*-===//
+//===-- transport/tcp/Hmac.cpp - HMAC-SHA-256 and random bytes --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/Proof.h"
+#include "transport/tcp/Hmac.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -35,7 +35,7 @@ Bytes32 hashOf(std::string_view text) {
 
 Bytes32 authenticate(std::span<const std::byte> key, std::string_view label,
                      std::initializer_list<std::span<const std::byte>> parts) {
-  const Bytes32 labelled = hashOf(label); // of one length, so that no label is the beginning of another
+  const Bytes32 labelled = hashOf(label); // of fixed length, so that no label is a prefix of another
   std::vector<std::byte> text(labelled.begin(), labelled.end());
   for (std::span<const std::byte> part : parts)
     text.insert(text.end(), part.begin(), part.end());

@@ -1,4 +1,4 @@
-//===-- transport/tcp/AwaitedNote.cpp - A note, as it comes ----*- C++ -*-===//
+//===-- transport/tcp/ControlReply.cpp - A control message that is expected -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,30 +6,30 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AwaitedNote.h"
+#include "ControlReply.h"
 
 namespace cgx::tcp {
 
-Status AwaitedNote::look(Channel &channel) {
+Status ControlReply::look(Channel &channel) {
   for (;;) {
     const Channel::Moved moved = channel.read(reader.incoming());
     if (moved.isClosed)
       return Status(CGX_PEER_DIED, channel.whyClosed());
     if (moved.bytes == 0)
       return Status();
-    Result<bool> isNote = reader.received(moved.bytes, last);
-    if (!isNote.ok())
-      return isNote.status();
-    if (!*isNote)
+    Result<bool> isWholeMessage = reader.received(moved.bytes, last);
+    if (!isWholeMessage.ok())
+      return isWholeMessage.status();
+    if (!*isWholeMessage)
       continue;
-    if (last.kind == NoteKind::Failed)
+    if (last.kind == ControlKind::Failed)
       return Status(last.code, last.text);
     isWhole = true;
-    return Status(); // what comes behind it is for others to read
+    return Status(); // later messages are for others to read
   }
 }
 
-Status AwaitedNote::await(Channel &channel, Clock::time_point deadline) {
+Status ControlReply::await(Channel &channel, Clock::time_point deadline) {
   for (;;) {
     if (Status status = look(channel); !status.ok() || hasCome())
       return status;

@@ -1,4 +1,4 @@
-//===-- transport/tcp/Joining.cpp - How ranks come together ---*- C++ -*-===//
+//===-- transport/tcp/Rendezvous.cpp - How ranks find and connect to each other -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Joining.h"
+#include "Rendezvous.h"
 
 #include "transport/MostTelling.h"
 #include "transport/TestDelay.h"
-#include "transport/tcp/RendezvousPoint.h"
+#include "transport/tcp/RendezvousAddress.h"
 
 #include "cgx/formats/SystemError.h"
 
@@ -24,11 +24,12 @@ namespace cgx::tcp {
 
 using asio::ip::tcp;
 
-/// Between two looks for rank 0.
+/// The time between two attempts to find rank 0.
 static constexpr std::chrono::milliseconds kRetry{20};
-/// How much longer others wait than rank 0, which says then what went wrong; how long rank 0 stays for those
-/// who come late; and how long it takes to tell that all is over.
+/// The time that the others wait longer than rank 0, which then reports what went wrong. Telling all that the
+/// job is over may take as long.
 static constexpr std::chrono::seconds kGrace{1};
+/// The time that rank 0 stays for ranks that come late.
 static constexpr std::chrono::milliseconds kLinger{3000};
 
 uint32_t connectionsOf(const TcpOptions &options) {
@@ -48,7 +49,7 @@ static WireAddress wireOf(const tcp::endpoint &endpoint) {
   return wire;
 }
 
-/// Nothing where no rank can listen.
+/// Returns nothing if no rank can listen at the address.
 static std::optional<tcp::endpoint> endpointOf(const WireAddress &wire) {
   if (wire.port == 0 || (wire.family != 4 && wire.family != 6))
     return std::nullopt;
@@ -61,16 +62,17 @@ static std::optional<tcp::endpoint> endpointOf(const WireAddress &wire) {
 
 namespace {
 
-/// What rank 0 tells all that have come: a number that differs between jobs, and where each listens.
-struct Roll {
+/// The message of rank 0 when all ranks have joined: a number that differs between starts of the job, and the
+/// address of each rank.
+struct Roster {
   Bytes32 session;
   std::vector<WireAddress> addresses;
 };
 
-/// What is the same for rank 0 and the others.
-class Joiner {
+/// The part of the rendezvous that rank 0 and the others share.
+class RendezvousRank {
 public:
-  Joiner(const TransportConfig &config, const TcpOptions &options)
+  RendezvousRank(const TransportConfig &config, const TcpOptions &options)
       : config(config), options(options), network(std::make_shared<Network>()), place(options, config.job),
         begun(Clock::now()), deadline(begun + config.timeout) {
     joined.network = network;
@@ -101,12 +103,13 @@ protected:
     return made;
   }
 
-  /// From now on only those of this very start of the job are let in.
+  /// Mixes the session's number into the key: from now on only ranks of this very start of the job can
+  /// authenticate.
   void enter(const Bytes32 &session) { key = authenticate(key, "cgx tcp session", {session}); }
 
-  /// A connection that a guest has asked for, once all have come.
-  Status take(Conversation &guest) {
-    const Hello &peer = guest.greeting.peer();
+  /// Keeps a connection that a client has opened after all ranks have joined.
+  Status take(PendingConnection &client) {
+    const Hello &peer = client.handshake.peer();
     const bool isExpected = peer.rank > config.rank && peer.rank < config.ranks &&
                             peer.connection < connectionsOf(options) &&
                             !joined.peers[peer.rank][peer.connection];
@@ -114,11 +117,11 @@ protected:
       return Status::error(CGX_MISMATCH, "rank ", peer.rank, " asked rank ", config.rank, " for connection ",
                            peer.connection, ": expected a higher rank and one of 0 to ",
                            connectionsOf(options) - 1, " that it has not made yet");
-    joined.peers[peer.rank][peer.connection] = std::move(guest.channel);
+    joined.peers[peer.rank][peer.connection] = std::move(client.channel);
     return Status();
   }
 
-  /// Those of higher ranks that are still to come.
+  /// Returns the higher ranks whose connections are missing.
   std::string awaited() const {
     std::string names;
     for (uint32_t rank = config.rank + 1; rank < config.ranks; ++rank)
@@ -128,38 +131,37 @@ protected:
   }
 
   /// A connection to a lower rank that has not answered yet.
-  struct Visit {
+  struct PendingPeer {
     uint32_t rank, connection;
-    Conversation conversation;
+    PendingConnection pending;
   };
 
-  /// Takes the connections of higher ranks, and waits for lower ones that are visited. `listen` is what those
-  /// say with whom there is one already: their words, over the connections of `others`, may end the job.
+  /// Takes the connections of higher ranks, and waits for those to lower ranks. `listen` reads the messages
+  /// of ranks that are connected already, over the connections of `others`; they may end the job.
   template <typename Listen>
-  Status takeAll(Reception &reception, std::span<const Watch> others, Clock::time_point until,
-                 Listen listen) {
-    while (!awaited().empty() || !visits.empty()) {
+  Status takeAll(Listener &listener, std::span<const Watch> others, Clock::time_point until, Listen listen) {
+    while (!awaited().empty() || !pendingPeers.empty()) {
       std::vector<Watch> watches(others.begin(), others.end());
-      for (const Visit &visit : visits)
-        watches.push_back(visit.conversation.watch());
-      for (Conversation &guest : reception.welcome(watches, until))
-        if (Status status = take(guest); !status.ok())
+      for (const PendingPeer &visit : pendingPeers)
+        watches.push_back(visit.pending.watch());
+      for (PendingConnection &client : listener.welcome(watches, until))
+        if (Status status = take(client); !status.ok())
           return status;
       if (Status status = listen(); !status.ok())
         return status;
       if (Clock::now() >= until && !awaited().empty())
         return Status::error(CGX_TIMEOUT, "rank ", awaited(), " did not connect to rank ", config.rank,
-                             " within ", config.timeout.count(), " ms", troublesOf(reception));
+                             " within ", config.timeout.count(), " ms", troublesOf(listener));
     }
     return Status();
   }
 
-  static std::string troublesOf(const Reception &reception) {
-    const std::string words = reception.troubles();
+  static std::string troublesOf(const Listener &listener) {
+    const std::string words = listener.troubles();
     return words.empty() ? "" : "; " + words;
   }
 
-  /// Where this rank is to listen, if it was not told.
+  /// Returns the address at which this rank listens: `otherwise` if none was configured.
   Result<tcp::endpoint> ownAddress(const std::string &otherwise, const std::string &port) {
     Result<std::vector<tcp::endpoint>> found =
         resolve(*network, options.address.empty() ? otherwise : options.address, port);
@@ -171,20 +173,20 @@ protected:
   const TransportConfig &config;
   const TcpOptions &options;
   std::shared_ptr<Network> network;
-  RendezvousPoint place;
+  RendezvousAddress place;
   Clock::time_point begun, deadline;
   Bytes32 key{};
   Joined joined;
-  std::list<Visit> visits;
+  std::list<PendingPeer> pendingPeers;
 };
 
 //===----------------------------------------------------------------------===//
 // Rank 0
 //===----------------------------------------------------------------------===//
 
-class FirstRank final : public Joiner {
+class FirstRank final : public RendezvousRank {
 public:
-  using Joiner::Joiner;
+  using RendezvousRank::RendezvousRank;
 
   Result<Joined> run() {
     Status status = open();
@@ -224,15 +226,15 @@ private:
     Result<tcp::acceptor> acceptor = listenAt(*network, *where);
     if (!acceptor.ok())
       return whoHas(*where, acceptor.status());
-    reception.emplace(*network, std::move(*acceptor));
-    reception->greetAs(hello(0), key);
-    const tcp::endpoint own = reception->endpoint();
+    listener.emplace(*network, std::move(*acceptor));
+    listener->answerWith(hello(0), key);
+    const tcp::endpoint own = listener->endpoint();
     return place.announce({.host = own.address().to_string(),
                            .port = std::to_string(own.port()),
                            .secret = options.secret.empty() ? secret : ""});
   }
 
-  /// Whether another rank 0 of this job waits already where a file says.
+  /// Checks that no other rank 0 of this job already listens at the address in the rendezvous file.
   Status checkAlone() {
     if (options.rendezvous != TcpOptions::Rendezvous::File)
       return Status();
@@ -245,18 +247,18 @@ private:
       return status;
     Result<std::vector<tcp::endpoint>> endpoints = resolve(*network, (*found)->host, (*found)->port);
     Status told = endpoints.ok() ? ask(endpoints->front()) : Status();
-    network->tls.reset(); // its key was that of the other
+    network->tls.reset(); // its key was that of the other rank 0
     return told.getCode() == CGX_INVALID_ARGUMENT ? told : Status();
   }
 
-  /// What is said to a second rank 0 by whoever listens there.
+  /// Returns the answer that the process which listens there gives to a second rank 0.
   Status ask(const tcp::endpoint &endpoint) {
     const Clock::time_point soon = std::min(deadline, Clock::now() + kGrace);
-    Result<std::unique_ptr<Channel>> there =
-        visit(*network, endpoint, Greeting(Greeting::Role::Guest, hello(0), key), /*expectedRank=*/0, soon);
+    Result<std::unique_ptr<Channel>> there = connectTo(
+        *network, endpoint, Handshake(Handshake::Role::Client, hello(0), key), /*expectedRank=*/0, soon);
     if (!there.ok())
       return there.status();
-    Result<Note> heard = (*there)->hear(soon);
+    Result<ControlMessage> heard = (*there)->hear(soon);
     return heard.status();
   }
 
@@ -283,7 +285,7 @@ private:
     return names;
   }
 
-  /// Nobody says anything before all are there: a connection that can be read was closed.
+  /// No rank sends anything before all have joined: a connection that can be read was closed.
   Status checkMembers() {
     for (uint32_t rank = 1; rank < config.ranks; ++rank) {
       std::byte byte;
@@ -309,9 +311,9 @@ private:
     addresses.resize(config.ranks);
     while (!missing().empty()) {
       Status job;
-      // Also those who come with one that ends the job: they wait for an answer.
-      for (Conversation &guest : reception->welcome(members(), deadline))
-        if (Status status = admit(guest); job.ok())
+      // Clients that arrive together with one that ends the job are handled too: they wait for an answer.
+      for (PendingConnection &client : listener->welcome(members(), deadline))
+        if (Status status = admit(client); job.ok())
           job = status;
       if (job.ok())
         job = checkMembers();
@@ -320,15 +322,15 @@ private:
       if (Clock::now() >= deadline && !missing().empty())
         return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
                              config.timeout.count(), " ms: rank ", missing(), " did not join",
-                             troublesOf(*reception),
+                             troublesOf(*listener),
                              ": if it was started, its own output says why it is not here");
     }
     return Status();
   }
 
-  /// An error where the job cannot be; who cannot take part of it is told so.
-  Status admit(Conversation &guest) {
-    const Hello &peer = guest.greeting.peer();
+  /// Admits a rank. Returns an error if the job cannot run; a rank that cannot take part is told why.
+  Status admit(PendingConnection &client) {
+    const Hello &peer = client.handshake.peer();
     const Clock::time_point soon = Clock::now() + kGrace;
     Status job, own;
     if (peer.ranks != config.ranks)
@@ -345,16 +347,16 @@ private:
       own = Status::error(CGX_INVALID_ARGUMENT, "rank ", peer.rank, " has joined job '", config.job,
                           "' already");
     if (!job.ok() || !own.ok()) {
-      (void)guest.channel->tell(failureNote(job.ok() ? own : job), soon);
+      (void)client.channel->tell(failureMessage(job.ok() ? own : job), soon);
       if (peer.rank != 0 && peer.rank < config.ranks)
         told[peer.rank] = true;
       return job;
     }
     addresses[peer.rank] = peer.listens;
     testDelay("tcp: before a welcome");
-    if (Status status = guest.channel->tell({.kind = NoteKind::Welcome}, soon); !status.ok())
-      return Status(); // it went away again
-    joined.peers[peer.rank][0] = std::move(guest.channel);
+    if (Status status = client.channel->tell({.kind = ControlKind::Admitted}, soon); !status.ok())
+      return Status(); // the client has gone
+    joined.peers[peer.rank][0] = std::move(client.channel);
     return Status();
   }
 
@@ -364,10 +366,10 @@ private:
     enter(session);
     Hello complete = hello(0);
     complete.isComplete = 1;
-    reception->greetAs(complete, key);
+    listener->answerWith(complete, key);
     for (uint32_t rank = 1; rank < config.ranks; ++rank) {
       testDelay("tcp: before a rank hears of all");
-      Status status = control(rank)->tell({.kind = NoteKind::Ready}, until);
+      Status status = control(rank)->tell({.kind = ControlKind::Ready}, until);
       if (status.ok())
         status = control(rank)->writeAll(session, until);
       if (status.ok())
@@ -376,9 +378,9 @@ private:
         return Status::error(status.getCode(), "rank ", rank, ": ", status.message());
     }
     answers.resize(config.ranks);
-    if (Status status = takeAll(*reception, members(), until, [&] { return listen(); }); !status.ok())
+    if (Status status = takeAll(*listener, members(), until, [&] { return listen(); }); !status.ok())
       return status;
-    // The others wait longer, and say for whom.
+    // The others wait longer, and report for which rank.
     const Clock::time_point end = until + 3 * kGrace;
     while (!unready().empty()) {
       if (Clock::now() >= end)
@@ -390,12 +392,13 @@ private:
     }
     for (uint32_t rank = 1; rank < config.ranks; ++rank) {
       testDelay("tcp: before a rank hears that all are ready");
-      (void)control(rank)->tell({.kind = NoteKind::Ready}, end);
+      (void)control(rank)->tell({.kind = ControlKind::Ready}, end);
     }
     return Status();
   }
 
-  /// What the others say while they connect to each other: that they are ready, or why they cannot be.
+  /// Reads the messages of the others while they connect to each other: that they are ready, or why they
+  /// cannot be.
   Status listen() {
     for (uint32_t rank = 1; rank < config.ranks; ++rank)
       if (const Status status = answers[rank].look(*control(rank)); !status.ok())
@@ -414,20 +417,21 @@ private:
     return names;
   }
 
-  /// Tells all that have come, and those that still come, why there is no job.
+  /// Tells all ranks that have come, and those that still come, why there is no job.
   void dismiss(const Status &reason) {
     testDelay("tcp: before all are sent home");
     const Clock::time_point soon = Clock::now() + kGrace;
-    const Note note = failureNote(Status::error(reason.getCode(), "rank 0 gave up: ", reason.message()));
+    const ControlMessage message =
+        failureMessage(Status::error(reason.getCode(), "rank 0 gave up: ", reason.message()));
     for (uint32_t rank = 1; rank < config.ranks; ++rank)
       if (control(rank))
-        (void)control(rank)->tell(note, soon);
+        (void)control(rank)->tell(message, soon);
     if (reason.getCode() != CGX_MISMATCH)
       return;
     for (const Clock::time_point end = Clock::now() + kLinger; hasUntold() && Clock::now() < end;)
-      for (Conversation &guest : reception->welcome({}, end)) {
-        (void)guest.channel->tell(note, soon);
-        if (const uint32_t rank = guest.greeting.peer().rank; rank != 0 && rank < config.ranks)
+      for (PendingConnection &client : listener->welcome({}, end)) {
+        (void)client.channel->tell(message, soon);
+        if (const uint32_t rank = client.handshake.peer().rank; rank != 0 && rank < config.ranks)
           told[rank] = true;
       }
   }
@@ -439,36 +443,37 @@ private:
     return false;
   }
 
-  std::optional<Reception> reception;
+  std::optional<Listener> listener;
   std::vector<WireAddress> addresses;
-  std::vector<AwaitedNote> answers;                         ///< by rank, once all have come
-  std::vector<bool> told = std::vector<bool>(config.ranks); ///< who cannot be of the job, and knows
+  std::vector<ControlReply> answers; ///< indexed by rank, once all have come
+  std::vector<bool> told =
+      std::vector<bool>(config.ranks); ///< ranks that were told that they cannot take part
 };
 
 //===----------------------------------------------------------------------===//
-// The others
+// The other ranks
 //===----------------------------------------------------------------------===//
 
-class LaterRank final : public Joiner {
+class LaterRank final : public RendezvousRank {
 public:
-  LaterRank(const TransportConfig &config, const TcpOptions &options) : Joiner(config, options) {
+  LaterRank(const TransportConfig &config, const TcpOptions &options) : RendezvousRank(config, options) {
     deadline += kGrace;
   }
 
   Result<Joined> run() {
-    if (Status status = meetFirst(); !status.ok())
+    if (Status status = findFirst(); !status.ok())
       return status;
-    Result<Roll> roll = hearRoll();
-    if (!roll.ok())
-      return roll.status();
-    Status status = connectAll(*roll);
+    Result<Roster> roster = receiveRoster();
+    if (!roster.ok())
+      return roster.status();
+    Status status = connectAll(*roster);
     const std::unique_ptr<Channel> &first = joined.peers[0][0];
     if (!status.ok()) {
-      (void)first->tell(failureNote(status), Clock::now() + kGrace);
+      (void)first->tell(failureMessage(status), Clock::now() + kGrace);
       return status;
     }
     testDelay("tcp: before rank 0 hears that this one is ready");
-    if (status = first->tell({.kind = NoteKind::Ready}, deadline); status.ok())
+    if (status = first->tell({.kind = ControlKind::Ready}, deadline); status.ok())
       status = fromFirst.await(*first, deadline + 4 * kGrace);
     if (!status.ok())
       return ofFirst(status);
@@ -476,7 +481,7 @@ public:
   }
 
 private:
-  /// What rank 0 said is known to be its word; what happened to the connection is not.
+  /// Adds the name of rank 0 to an error of its connection. A message that rank 0 sent names it already.
   Status ofFirst(const Status &status) const {
     if (status.getCode() == CGX_TIMEOUT && status.message() == kNoAnswer)
       return Status::error(CGX_TIMEOUT, "rank 0 did not answer for ", config.timeout.count(), " ms");
@@ -485,8 +490,8 @@ private:
     return Status::error(CGX_PEER_DIED, "rank 0 died before job '", config.job, "' was complete");
   }
 
-  /// Finds rank 0, again and again until it is there, and is let in.
-  Status meetFirst() {
+  /// Tries to find rank 0 until it admits this rank, or the deadline has passed.
+  Status findFirst() {
     reasons = MostTelling(concat("it has not come to ", place.describe()));
     for (;;) {
       if (std::optional<Status> over = tryFirst())
@@ -498,7 +503,7 @@ private:
     }
   }
 
-  /// Nothing where it is to be tried again, for one of the reasons.
+  /// Records a reason for trying again, and returns nothing.
   std::optional<Status> again(Telling telling, std::string words) {
     reasons.hear(telling, std::move(words));
     return std::nullopt;
@@ -516,38 +521,39 @@ private:
     Result<std::vector<tcp::endpoint>> endpoints = resolve(*network, (*found)->host, (*found)->port);
     if (!endpoints.ok())
       return endpoints.status();
-    // A name may lead to several addresses, of which rank 0 has one.
+    // A name may resolve to several addresses, of which rank 0 has one.
     for (const tcp::endpoint &endpoint : *endpoints)
-      if (std::optional<Status> over = visitFirst(endpoint); over || Clock::now() >= deadline)
+      if (std::optional<Status> over = connectFirst(endpoint); over || Clock::now() >= deadline)
         return over;
     return std::nullopt;
   }
 
-  std::optional<Status> visitFirst(const tcp::endpoint &endpoint) {
-    reception.reset();
-    // An address that both see, and no other: as far as rank 0 is, and no further, this rank can be found.
+  std::optional<Status> connectFirst(const tcp::endpoint &endpoint) {
+    listener.reset();
+    // This rank listens only at the address from which it sees rank 0, so that it is reachable no further
+    // than rank 0 is.
     Result<tcp::endpoint> own = listeningAddress(endpoint);
     if (!own.ok())
       return notFound(own.status());
     Result<tcp::acceptor> acceptor = listenAt(*network, *own);
     if (!acceptor.ok())
       return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " ", acceptor.status().message());
-    reception.emplace(*network, std::move(*acceptor));
+    listener.emplace(*network, std::move(*acceptor));
     Hello said = hello(0);
-    const tcp::endpoint bound = reception->endpoint();
+    const tcp::endpoint bound = listener->endpoint();
     said.listens = wireOf(bound.address().is_unspecified() ? tcp::endpoint(seenAs, bound.port()) : bound);
-    Result<std::unique_ptr<Channel>> channel =
-        visit(*network, endpoint, Greeting(Greeting::Role::Guest, said, key), /*expectedRank=*/0, deadline);
+    Result<std::unique_ptr<Channel>> channel = connectTo(
+        *network, endpoint, Handshake(Handshake::Role::Client, said, key), /*expectedRank=*/0, deadline);
     if (!channel.ok())
       return notFound(channel.status());
-    if (Result<Note> heard = (*channel)->hear(deadline); !heard.ok())
+    if (Result<ControlMessage> heard = (*channel)->hear(deadline); !heard.ok())
       return notLetIn(heard.status(), (*channel)->isClosed(), describe(endpoint));
     joined.peers[0][0] = std::move(*channel);
     return Status();
   }
 
-  /// What became of the way to whoever may be rank 0. Who listens where a file or a key of the store says may
-  /// belong to an earlier start, which this one replaces.
+  /// Decides after a failed connection to rank 0 whether to try again. A process that listens at the address
+  /// in a file or store may belong to an earlier start of the job, which this one replaces.
   std::optional<Status> notFound(const Status &status) {
     switch (status.getCode()) {
     case CGX_MISMATCH:
@@ -563,7 +569,8 @@ private:
     }
   }
 
-  /// What rank 0 itself did, or said. One that gave up or went away may be started again.
+  /// Decides after an answer of rank 0 whether to try again. A rank 0 that gave up or has gone may be started
+  /// again.
   std::optional<Status> notLetIn(const Status &status, bool isClosed, const std::string &where) {
     if (isClosed)
       return again(Telling::Answer, concat("it hung up at ", where));
@@ -574,10 +581,10 @@ private:
     return status;
   }
 
-  /// The address of this host from which rank 0 is seen, unless another was asked for.
+  /// Returns the address of this host from which it sees rank 0, unless one was configured.
   Result<tcp::endpoint> listeningAddress(const tcp::endpoint &first) {
     std::error_code error;
-    asio::ip::udp::socket route(network->io); // connecting sends nothing: it finds the way
+    asio::ip::udp::socket route(network->io); // connecting it sends nothing: it only finds the route
     const asio::ip::udp::endpoint there(first.address(), first.port());
     route.open(there.protocol(), error);
     if (!error)
@@ -589,82 +596,84 @@ private:
     return ownAddress(seenAs.to_string(), "0");
   }
 
-  Result<Roll> hearRoll() {
+  Result<Roster> receiveRoster() {
     const std::unique_ptr<Channel> &first = joined.peers[0][0];
-    Roll roll;
-    roll.addresses.resize(config.ranks);
+    Roster roster;
+    roster.addresses.resize(config.ranks);
     Status status = first->hear(deadline).status();
     if (status.ok())
-      status = first->readAll(roll.session, deadline);
+      status = first->readAll(roster.session, deadline);
     if (status.ok())
-      status = first->readAll(std::as_writable_bytes(std::span(roll.addresses)), deadline);
+      status = first->readAll(std::as_writable_bytes(std::span(roster.addresses)), deadline);
     if (!status.ok())
       return ofFirst(status);
-    return roll;
+    return roster;
   }
 
-  Status connectAll(const Roll &roll) {
-    enter(roll.session);
+  Status connectAll(const Roster &roster) {
+    enter(roster.session);
     Hello own = hello(0);
     own.isComplete = 1;
-    reception->greetAs(own, key);
+    listener->answerWith(own, key);
     std::error_code ignored;
     const tcp::endpoint first = joined.peers[0][0]->socket().remote_endpoint(ignored);
-    // All at once, and beside the visits of others: where one is silent, this rank is missed by nobody else.
+    // This rank opens all connections at once while it accepts others, so that one silent rank does not delay
+    // it for the rest.
     for (uint32_t rank = 0; rank < config.rank; ++rank) {
-      std::optional<tcp::endpoint> there = rank == 0 ? first : endpointOf(roll.addresses[rank]);
+      std::optional<tcp::endpoint> there = rank == 0 ? first : endpointOf(roster.addresses[rank]);
       if (!there)
         return Status::error(CGX_INTERNAL, "rank 0 says that rank ", rank, " listens nowhere");
       for (uint32_t connection = rank == 0; connection < connectionsOf(options); ++connection) {
         own.connection = connection;
-        Result<Conversation> called =
-            call(*network, *there, Greeting(Greeting::Role::Guest, own, key), deadline);
+        Result<PendingConnection> called =
+            call(*network, *there, Handshake(Handshake::Role::Client, own, key), deadline);
         if (!called.ok())
           return explained(called.status().within(concat("rank ", rank)));
-        visits.push_back({rank, connection, std::move(*called)});
+        pendingPeers.push_back({rank, connection, std::move(*called)});
       }
     }
-    // Who waits for a rank that does not answer says so first, and rank 0 passes it on.
+    // A rank that waits for one that does not answer reports it first, and rank 0 passes the report on.
     const Watch watch{joined.peers[0][0]->descriptor(), false};
-    return takeAll(*reception, {&watch, 1}, deadline + kGrace, [&] {
+    return takeAll(*listener, {&watch, 1}, deadline + kGrace, [&] {
       if (const Status status = fromFirst.look(*joined.peers[0][0]); !status.ok())
         return ofFirst(status);
-      const Status status = hearVisited();
+      const Status status = advancePending();
       return status.ok() ? status : explained(status);
     });
   }
 
-  /// Goes on with the visits, and keeps the connections of those that are over.
-  Status hearVisited() {
-    for (auto next = visits.begin(); next != visits.end();) {
-      auto &[rank, connection, conversation] = *next;
-      const Conversation::State state = conversation.advance();
-      if (state == Conversation::State::Failed)
-        return conversation.failure(concat("rank ", rank));
-      if (state == Conversation::State::Going && Clock::now() >= deadline)
-        return Status::error(CGX_TIMEOUT, "rank ", rank, " did not answer at ", conversation.from);
-      if (state == Conversation::State::Going) {
+  /// Advances the pending connections, and keeps those whose handshake is complete.
+  Status advancePending() {
+    for (auto next = pendingPeers.begin(); next != pendingPeers.end();) {
+      auto &[rank, connection, pending] = *next;
+      const PendingConnection::State state = pending.advance();
+      if (state == PendingConnection::State::Failed)
+        return pending.failure(concat("rank ", rank));
+      if (state == PendingConnection::State::Going && Clock::now() >= deadline)
+        return Status::error(CGX_TIMEOUT, "rank ", rank, " did not answer at ", pending.from);
+      if (state == PendingConnection::State::Going) {
         ++next;
         continue;
       }
-      if (const uint32_t other = conversation.greeting.peer().rank; other != rank)
-        return Status::error(CGX_MISMATCH, "rank ", rank, " at ", conversation.from, " is rank ", other);
-      joined.peers[rank][connection] = std::move(conversation.channel);
-      next = visits.erase(next);
+      if (const uint32_t other = pending.handshake.peer().rank; other != rank)
+        return Status::error(CGX_MISMATCH, "rank ", rank, " at ", pending.from, " is rank ", other);
+      joined.peers[rank][connection] = std::move(pending.channel);
+      next = pendingPeers.erase(next);
     }
     return Status();
   }
 
-  /// A rank that hangs up may have left because another is gone. Then rank 0 says of whom.
+  /// Returns the report of rank 0, if there is one: a rank that closes its connection may have left because
+  /// another is gone.
   Status explained(const Status &status) {
     const Status told = fromFirst.await(*joined.peers[0][0], Clock::now() + kGrace);
     const bool isSilent = told.ok() || (told.getCode() == CGX_TIMEOUT && told.message() == kNoAnswer);
     return isSilent ? status : ofFirst(told);
   }
 
-  std::optional<Reception> reception;
-  MostTelling reasons;   ///< why rank 0 was not found yet
-  AwaitedNote fromFirst; ///< that all are ready, or why not
+  std::optional<Listener> listener;
+  MostTelling reasons;    ///< why rank 0 has not been found yet
+  ControlReply fromFirst; ///< its message that all are ready, or why they are not
   asio::ip::address seenAs;
 };
 
