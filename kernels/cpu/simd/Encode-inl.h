@@ -93,7 +93,8 @@ HWY_INLINE void randomFractions(RandomCursor &random, uint64_t element, uint32_t
 }
 
 /// Adds random fractions to the levels of elements [element, element + count).
-void addRandom(RandomCursor &random, uint64_t element, uint64_t count, uint32_t bits, uint16_t *levels) {
+inline void addRandom(RandomCursor &random, uint64_t element, uint64_t count, uint32_t bits,
+                      uint16_t *levels) {
   HWY_ALIGN uint16_t row[32];
   const hn::CappedTag<uint16_t, 32> halves;
   uint64_t i = 0;

@@ -26,8 +26,8 @@ using Families = std::array<const BodyKernels *, CGX_CODEC_FAMILY_COUNT>;
 /// The table of an instruction set from the kernels that it has.
 constexpr Families listKernels(const BodyKernels &quantize, const BodyKernels &ternary,
                                const BodyKernels &sign, const BodyKernels &natural, const BodyKernels &cast,
-                               const BodyKernels &lossless, const BodyKernels &gcomp,
-                               const BodyKernels &topk) {
+                               const BodyKernels &lossless, const BodyKernels &gcomp, const BodyKernels &topk,
+                               const BodyKernels &eden) {
   Families families = {};
   families[CGX_CODEC_QUANTIZE] = &quantize;
   families[CGX_CODEC_TERNARY] = &ternary;
@@ -37,6 +37,7 @@ constexpr Families listKernels(const BodyKernels &quantize, const BodyKernels &t
   families[CGX_CODEC_LOSSLESS] = &lossless;
   families[CGX_CODEC_GCOMP] = &gcomp;
   families[CGX_CODEC_TOPK] = &topk;
+  families[CGX_CODEC_EDEN] = &eden;
   return families;
 }
 
@@ -45,11 +46,12 @@ constexpr Families listKernels(const BodyKernels &quantize, const BodyKernels &t
 #if HWY_TARGETS & HWY_AVX3
 namespace N_AVX3 {
 extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels,
-    losslessKernels, gcompKernels, topkKernels;
+    losslessKernels, gcompKernels, topkKernels, edenKernels;
 }
 static constexpr Families avx512Families =
     listKernels(N_AVX3::quantizeKernels, N_AVX3::ternaryKernels, N_AVX3::signKernels, N_AVX3::naturalKernels,
-                N_AVX3::castKernels, N_AVX3::losslessKernels, N_AVX3::gcompKernels, N_AVX3::topkKernels);
+                N_AVX3::castKernels, N_AVX3::losslessKernels, N_AVX3::gcompKernels, N_AVX3::topkKernels,
+                N_AVX3::edenKernels);
 static constexpr Implementation avx512 = {"avx512", "AVX-512 F, BW, CD, DQ and VL",
                                           [] { return (hwy::SupportedTargets() & HWY_AVX3) != 0; },
                                           avx512Families.data()};
@@ -57,11 +59,12 @@ static constexpr Implementation avx512 = {"avx512", "AVX-512 F, BW, CD, DQ and V
 #if HWY_TARGETS & HWY_AVX2
 namespace N_AVX2 {
 extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels,
-    losslessKernels, gcompKernels, topkKernels;
+    losslessKernels, gcompKernels, topkKernels, edenKernels;
 }
 static constexpr Families avx2Families =
     listKernels(N_AVX2::quantizeKernels, N_AVX2::ternaryKernels, N_AVX2::signKernels, N_AVX2::naturalKernels,
-                N_AVX2::castKernels, N_AVX2::losslessKernels, N_AVX2::gcompKernels, N_AVX2::topkKernels);
+                N_AVX2::castKernels, N_AVX2::losslessKernels, N_AVX2::gcompKernels, N_AVX2::topkKernels,
+                N_AVX2::edenKernels);
 static constexpr Implementation avx2 = {"avx2", "AVX2, FMA and F16C",
                                         [] { return (hwy::SupportedTargets() & HWY_AVX2) != 0; },
                                         avx2Families.data()};
@@ -69,11 +72,12 @@ static constexpr Implementation avx2 = {"avx2", "AVX2, FMA and F16C",
 #if HWY_TARGETS & HWY_NEON
 namespace N_NEON {
 extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels,
-    losslessKernels, gcompKernels, topkKernels;
+    losslessKernels, gcompKernels, topkKernels, edenKernels;
 }
 static constexpr Families neonFamilies =
     listKernels(N_NEON::quantizeKernels, N_NEON::ternaryKernels, N_NEON::signKernels, N_NEON::naturalKernels,
-                N_NEON::castKernels, N_NEON::losslessKernels, N_NEON::gcompKernels, N_NEON::topkKernels);
+                N_NEON::castKernels, N_NEON::losslessKernels, N_NEON::gcompKernels, N_NEON::topkKernels,
+                N_NEON::edenKernels);
 static constexpr Implementation neon = {
     "neon", "64-bit Arm", [] { return (hwy::SupportedTargets() & HWY_NEON) != 0; }, neonFamilies.data()};
 #endif

@@ -6,7 +6,7 @@ import numpy as np
 
 MASK = (1 << 64) - 1
 FAMILIES = ["identity", "quantize", "ternary", "sign", "natural", "cast", "topk", "randk", "threshold", "adaptive_threshold",
-            "lossless"]
+            "lossless", "gcomp", "lowrank", "eden"]
 VARYING = {"threshold", "adaptive_threshold", "lossless"}
 NAMES = {"rounding": ["nearest", "stochastic", "random_shift"], "scale": ["bf16", "f32"],
          "scaling": ["min_max", "max_abs", "l2"], "levels": ["uniform", "exponential", "learned"],

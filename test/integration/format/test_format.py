@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 
 import buckets
+import eden
 import lossless
 import sparse
 from elements import DTYPES, bits_of
@@ -16,7 +17,7 @@ from runtime import encode_and_decode, missing_gpu
 
 READERS = {"quantize": buckets.quantize, "ternary": buckets.ternary, "sign": buckets.sign, "natural": buckets.natural,
            "cast": buckets.cast, "topk": sparse.topk, "randk": sparse.randk, "threshold": sparse.threshold,
-           "adaptive_threshold": sparse.threshold}
+           "adaptive_threshold": sparse.threshold, "eden": eden.eden}
 EXACT_BITS = {"topk", "randk", "threshold", "adaptive_threshold"}
 SIZES = [1, 31, 64, 129, 1000, 5003]
 
@@ -35,6 +36,10 @@ CODECS = ([quantize(bits, 128, rounding) for bits in range(1, 9) for rounding in
           + [{"family": "ternary", "bucket": 77, "scale": scale} for scale in ("bf16", "f32")]
           + [{"family": "sign", "bucket": 100, "scale": "bf16", "magnitude": kind} for kind in ("means", "norm")]
           + [{"family": "natural"}, {"family": "natural", "checksum": True}]
+          + [{"family": "eden", "bits": bits, "bucket": bucket, "scale": scale}
+             for bits, bucket, scale in ((1, 64, "bf16"), (2, 1024, "f32"), (3, 128, "bf16"), (4, 128, "bf16"), (5, 256, "f32"),
+                                         (6, 512, "bf16"), (7, 4096, "f32"), (8, 128, "f32"))]
+          + [{"family": "eden", "bits": 4, "bucket": 128, "scale": "f32", "checksum": True}]
           + [{"family": "cast", "format": kind} for kind in ("bf16", "f16")]
           + [{"family": "cast", "format": kind, "bucket": 60, "scale": "f32"} for kind in ("fp8_e4m3", "fp8_e5m2")]
           + [{"family": "cast", "format": kind, "bucket": 32} for kind in ("mxfp8", "mxfp4")]
@@ -120,6 +125,15 @@ class Keeps(unittest.TestCase):
         for codec in (quantize(2, 10, "stochastic", "f32"), {"family": "ternary", "bucket": 10, "scale": "f32"}):
             mean = self.decoded(codec).reshape(-1, 10).mean(0)
             np.testing.assert_allclose(mean, self.values[:10], atol=5 * 0.5 / np.sqrt(20000))
+
+    def test_eden_is_unbiased_and_near(self):
+        self.values = np.zeros(128 * 5000, np.float32)
+        self.values.reshape(5000, 128)[:, [3, 90]] = 1, -2  # one bucket, many times: each has signs of its own
+        found = self.decoded({"family": "eden", "bits": 4, "bucket": 128, "scale": "f32"}).reshape(5000, 128)
+        expected = self.values[:128]
+        error = ((found - expected)**2).sum(1).mean()
+        self.assertLess(error, 0.012 * 5)
+        self.assertLess(((found.mean(0) - expected)**2).sum(), error * 0.05)
 
     def test_sign_sends_the_means(self):
         found = self.decoded({"family": "sign", "bucket": 100, "scale": "f32", "magnitude": "means"})

@@ -16,7 +16,7 @@ COMPRESS = "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic"
 CODECS = ("quantize bits=4 rounding=random_shift scale=f32", "quantize bits=4 scaling=max_abs",
           "quantize bits=8 scaling=l2", "quantize bits=4 scaling=max_abs levels=exponential",
           "quantize bits=3 levels=learned", "ternary bucket=128", "sign error-feedback=f32",
-          "sign magnitude=norm error-feedback=f32", "natural", "cast format=bf16", "cast format=fp8_e4m3 bucket=64",
+          "sign magnitude=norm error-feedback=f32", "natural", "eden bits=3", "cast format=bf16", "cast format=fp8_e4m3 bucket=64",
           "cast format=mxfp8", "cast format=mxfp4", "topk density=0.05 error-feedback=f32",
           "randk density=0.2 error-feedback=bf16", "threshold threshold=0.01 error-feedback=f32",
           "adaptive_threshold bucket=64 threshold=0.5 error-feedback=f32", "lowrank rank=2 error-feedback=f32", "lossless",

@@ -235,6 +235,16 @@ func.func private @adaptive_threshold_c2() attributes {a = #cgx.adaptive_thresho
 
 // -----
 
+// expected-error@below {{expected bucket, a power of two, in 64..4096, got 100}}
+func.func private @eden_c1_bucket() attributes {a = #cgx.eden<bucket = 100>}
+
+// -----
+
+// expected-error@below {{expected bits in 1..8, got 9}}
+func.func private @eden_c1_bits() attributes {a = #cgx.eden<bits = 9>}
+
+// -----
+
 // expected-error@below {{expected an optimizer: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw}}
 func.func private @gcomp_without_optimizer() attributes {a = #cgx.gcomp<learning_rate = 0.1>}
 

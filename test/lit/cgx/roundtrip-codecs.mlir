@@ -63,6 +63,10 @@ func.func private @threshold_none() attributes {a = #cgx.threshold<threshold = 0
 func.func private @adaptive_threshold() attributes {a = #cgx.adaptive_threshold}
 // CHECK: #cgx.adaptive_threshold<bucket = 50, threshold = 1.000000e+00, checksum>
 func.func private @adaptive_threshold_all() attributes {a = #cgx.adaptive_threshold<bucket = 50, threshold = 1, checksum>}
+// CHECK: #cgx.eden<bits = 4, bucket = 128, scale = bf16>
+func.func private @eden() attributes {a = #cgx.eden}
+// CHECK: #cgx.eden<bits = 2, bucket = 1024, scale = f32, checksum>
+func.func private @eden_two_bits() attributes {a = #cgx.eden<checksum, scale = f32, bucket = 1024, bits = 2>}
 // CHECK: #cgx.lowrank<rank = 4>
 func.func private @lowrank() attributes {a = #cgx.lowrank}
 // CHECK: #cgx.error_feedback<#cgx.lowrank<rank = 1>, decay = 1.000000e+00, storage = bf16>

@@ -11,6 +11,7 @@
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=cast format=fp8_e4m3 checksum" | FileCheck %s --check-prefix=CAST
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=topk density=0.05 error-feedback=f32" | FileCheck %s --check-prefix=TOPK
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=adaptive_threshold threshold=0.25" | FileCheck %s --check-prefix=THRESHOLD
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=eden bits=3" | FileCheck %s --check-prefix=EDEN
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=lossless checksum" | FileCheck %s --check-prefix=EVERY-BIT
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=gcomp optimizer=adamw learning-rate=0.01 weight-decay=0.1 beta1=0.8 beta2=0.99 epsilon=1e-6 truncation=5" | FileCheck %s --check-prefix=GCOMP
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=gcomp optimizer=momentum momentum=0.5 dampening=0.25" | FileCheck %s --check-prefix=MOMENTUM
@@ -65,6 +66,7 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // SIGN: codec(sign<bucket = 64, magnitude = norm, scale = bf16>, identity)
   // TOPK: codec(error_feedback<#cgx.topk<density = 5.000000e-02>, decay = 1.000000e+00, storage = f32>, identity)
   // THRESHOLD: codec(adaptive_threshold<bucket = 512, threshold = 2.500000e-01>, identity)
+  // EDEN: codec(eden<bits = 3, bucket = 128, scale = bf16>, identity)
   // EVERY-BIT: codec(lossless<checksum>, identity)
   // GCOMP: codec(gcomp<optimizer = adamw, learning_rate = 1.000000e-02, weight_decay = 1.000000e-01, beta1 = 8.000000e-01, beta2 = 0.98999999999999999, epsilon = 9.9999999999999995E-7, truncation = 5>, identity)
   // MOMENTUM: codec(gcomp<optimizer = momentum, weight_decay = 0.000000e+00, momentum = 5.000000e-01, dampening = 2.500000e-01>, identity)

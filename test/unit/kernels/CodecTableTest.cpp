@@ -20,7 +20,8 @@ namespace cgx {
 namespace {
 
 // What payloads and programs already know by number or place.
-static_assert(CGX_CODEC_LOWRANK == 12 && CGX_CODEC_CAST == 5 && CGX_CODEC_THRESHOLD == 8);
+static_assert(CGX_CODEC_LOWRANK == 12 && CGX_CODEC_EDEN == 13 && CGX_CODEC_CAST == 5 &&
+              CGX_CODEC_THRESHOLD == 8);
 static_assert(CGX_FORMAT_MXFP4 == 5 && CGX_OPTIMIZER_ADAMW == 6 && CGX_ROUND_RANDOM_SHIFT == 2);
 static_assert(offsetof(cgx_codec, checksum) == 20 && offsetof(cgx_codec, density) == 40);
 static_assert(offsetof(cgx_codec, rows) == 56 && offsetof(cgx_codec, epsilon) == 88);
@@ -60,6 +61,11 @@ TEST(CodecTable, SaysWhatWouldBeRight) {
   EXPECT_EQ(checkCodecValues(codec), "expected scale f32 with rounding random_shift, got bf16");
   codec.values[2] = 7;
   EXPECT_EQ(checkCodecValues(codec), "expected rounding nearest, stochastic or random_shift, got 7");
+  codec = usualCodec(CGX_CODEC_EDEN);
+  codec.values[1] = 96;
+  EXPECT_EQ(checkCodecValues(codec), "expected bucket, a power of two, in 64..4096, got 96");
+  codec.values[1] = 8192;
+  EXPECT_EQ(checkCodecValues(codec), "expected bucket, a power of two, in 64..4096, got 8192");
   codec = usualCodec(CGX_CODEC_CAST);
   codec.values[1] = 64;
   EXPECT_EQ(checkCodecValues(codec),
@@ -77,7 +83,8 @@ std::string rangeText(const CodecParameter &parameter) {
   }
   if (!parameter.real)
     return std::to_string(parameter.least) + ".." +
-           (parameter.most == UINT32_MAX ? "2^32 - 1" : std::to_string(parameter.most));
+           (parameter.most == UINT32_MAX ? "2^32 - 1" : std::to_string(parameter.most)) +
+           (parameter.isPowerOfTwo ? ", a power of two" : "");
   switch (parameter.range) {
   case RealRange::Share:
     return "above 0, up to 1";

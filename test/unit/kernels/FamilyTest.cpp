@@ -163,6 +163,14 @@ const FamilyCase codecs[] = {
      {.family = CGX_CODEC_CAST, .bucket = 16, .format = CGX_FORMAT_NVFP4},
      16,
      /*piecesAreTheWhole=*/false},
+    {"eden", {.family = CGX_CODEC_EDEN, .bits = 4, .bucket = 128}, 128},
+    {"eden1Bit", {.family = CGX_CODEC_EDEN, .bits = 1, .bucket = 64, .checksum = 1}, 64},
+    {"eden2BitF32", {.family = CGX_CODEC_EDEN, .bits = 2, .bucket = 256, .scale = CGX_SCALE_F32}, 256},
+    {"eden3Bit", {.family = CGX_CODEC_EDEN, .bits = 3, .bucket = 128}, 128},
+    {"eden5Bit", {.family = CGX_CODEC_EDEN, .bits = 5, .bucket = 512}, 512},
+    {"eden6Bit", {.family = CGX_CODEC_EDEN, .bits = 6, .bucket = 2048}, 2048},
+    {"eden7Bit", {.family = CGX_CODEC_EDEN, .bits = 7, .bucket = 4096}, 4096},
+    {"eden8BitF32", {.family = CGX_CODEC_EDEN, .bits = 8, .bucket = 1024, .scale = CGX_SCALE_F32}, 1024},
     {"castMxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .checksum = 1, .format = CGX_FORMAT_MXFP4}, 32},
 };
 

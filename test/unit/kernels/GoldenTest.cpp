@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Checksums of payloads as the version of 21 November 2026 wrote them: programs of two versions of cgx may
-// meet in one job, and files outlive both.
+// Checksums of payloads as the version of 21 November 2026 wrote them, of eden as it came: programs of two
+// versions of cgx may meet in one job, and files outlive both.
 
 #include "cgx/arithmetic/checksum.h"
 #include "cgx/kernels/codecs.h"
@@ -67,6 +67,10 @@ const Golden golden[] = {
     {{.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .threshold = 0.6f}, 804, 0x93240d4e44451f1},
     {{.family = CGX_CODEC_LOSSLESS}, 3384, 0x95d4ab72ca1309db},
     {{.family = CGX_CODEC_GCOMP, .truncation = 4, .learning_rate = 0.01f}, 3632, 0x5e202dba0bf66bb2},
+    {{.family = CGX_CODEC_EDEN, .bits = 4, .bucket = 128}, 544, 0x3b0ccc1b0e5255f},
+    {{.family = CGX_CODEC_EDEN, .bits = 3, .bucket = 1024, .scale = CGX_SCALE_F32, .checksum = 1},
+     412,
+     0xb36701e8a5ffde63},
 };
 
 /// About bell-shaped, the same on every machine.

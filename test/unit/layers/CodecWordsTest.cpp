@@ -29,6 +29,7 @@ TEST(CodecWords, OneCodecHasManySpellings) {
                            "quantize< bits=8 bucket=128 >", "bits = 8", "quantize<bits=4> bits=8"})
     EXPECT_EQ(read(text), expected) << text;
   EXPECT_EQ(read("mxfp4"), read("cast format=mxfp4"));
+  EXPECT_EQ(read("eden bits=3"), "#cgx.eden<bits = 3, bucket = 128, scale = bf16>");
   EXPECT_EQ(read("topk density=1e-3"), "#cgx.topk<density = 1.000000e-03>");
   EXPECT_EQ(read("topk<density=1>"), "#cgx.topk<density = 1.000000e+00>");
 }

@@ -5,7 +5,7 @@ import dataclasses
 from cgx_core.choices import check_choice
 
 FAMILIES = ("quantize", "identity", "ternary", "sign", "natural", "cast", "topk", "randk", "threshold", "adaptive_threshold", "lossless",
-            "gcomp", "lowrank")
+            "gcomp", "lowrank", "eden")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Codec:
 
     Attributes:
       family: one of FAMILIES.
-      bits: of a level, 1 to 8 (quantize, topk).
+      bits: of a level, 1 to 8 (quantize, eden, topk).
       bucket: elements that share one scale or threshold.
       rounding: "stochastic", "nearest" or "random_shift" (quantize).
       scale: what scales are stored as, "bf16" or "f32".

@@ -88,7 +88,9 @@ typedef enum cgx_element_type {
     "lossless exponents, and mantissas as short as the optimizer allows")                                    \
   X(LOWRANK, lowrank, lowrank,                                                                               \
     CGX_HAS_NO_PAYLOADS | CGX_NEEDS_ALL_REDUCE | CGX_HAS_STATE | CGX_IS_ASSOCIATIVE,                         \
-    "two factors of a matrix, found by power iteration over the steps")
+    "two factors of a matrix, found by power iteration over the steps")                                      \
+  X(EDEN, eden, eden, CGX_IS_UNBIASED | CGX_IS_RANDOM | CGX_IN_PIECES,                                       \
+    "levels for the normal distribution, of each bucket after a random rotation")
 
 typedef enum cgx_codec_family {
 #define CGX_FAMILY(constant, name, cpp_name, traits, summary) CGX_CODEC_##constant,
@@ -215,7 +217,8 @@ typedef struct cgx_codec {
 #define CGX_PAYLOAD_LENGTH_BYTES 8u
 /* Bytes of the trailing checksum, where the codec asks for one. */
 #define CGX_PAYLOAD_CHECKSUM_BYTES 8u
-/* Bytes before the body, of elements that are rotated: the seed of the signs. */
+/* Bytes before the body, of elements that are rotated, and the first ones of an eden body: the seed of the
+ * signs. */
 #define CGX_PAYLOAD_SEED_BYTES 8u
 /* A payload holds fewer elements than this; larger chunks are cut further. */
 #define CGX_PAYLOAD_MAX_ELEMENTS 0xffffffffull
@@ -288,6 +291,22 @@ static inline uint64_t cgx_cast_body_bytes(const cgx_codec *codec, uint64_t elem
   default:
     return elements * 2;
   }
+}
+
+/* Elements of an eden payload once they are rotated: a last bucket that is shorter is filled up with zeros to
+ * a power of two, which is long enough for two random rotations to be as good as any. */
+#define CGX_EDEN_LEAST_BUCKET 64u
+#define CGX_EDEN_MOST_BUCKET 4096u
+CGX_CODEC_FUNCTION uint64_t cgx_eden_rotated_elements(const cgx_codec *codec, uint64_t elements) {
+  uint64_t rest = elements % codec->bucket, length = CGX_EDEN_LEAST_BUCKET;
+  while (length < rest)
+    length *= 2;
+  return elements - rest + (rest != 0 ? length : 0);
+}
+/* The seed of the signs, a scale for each bucket, and the levels. */
+static inline uint64_t cgx_eden_body_bytes(const cgx_codec *codec, uint64_t elements) {
+  return CGX_PAYLOAD_SEED_BYTES + cgx_bucket_count(codec, elements) * cgx_scale_bytes(codec) +
+         cgx_eden_rotated_elements(codec, elements) / 8 * codec->bits;
 }
 
 /* Elements of a payload that topk and randk send: the nearest to density * elements, at least 1. */
@@ -451,7 +470,7 @@ static inline int cgx_codec_has_payloads(const cgx_codec *codec) {
 
 /* Whether payloads can be made and read on a GPU. */
 static inline int cgx_codec_has_gpu_kernels(const cgx_codec *codec) {
-  return cgx_codec_has_payloads(codec) && !codec->rotate &&
+  return cgx_codec_has_payloads(codec) && !codec->rotate && codec->family != CGX_CODEC_EDEN &&
          !(codec->family == CGX_CODEC_CAST && codec->format == CGX_FORMAT_NVFP4);
 }
 
@@ -530,6 +549,9 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
   case CGX_CODEC_LOSSLESS:
   case CGX_CODEC_GCOMP: /* what would be longer lies there as it is */
     body_bytes = cgx_lossless_most_body_bytes(element_type, elements);
+    break;
+  case CGX_CODEC_EDEN:
+    body_bytes = cgx_eden_body_bytes(codec, elements);
     break;
   }
   return cgx_payload_body_begin(codec) + body_bytes + (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);

@@ -57,6 +57,7 @@ struct CodecParameter {
   std::span<const CodecCase> cases = {};
   bool isFlag = false;
   uint32_t least = 0, most = UINT32_MAX; ///< of whole numbers
+  bool isPowerOfTwo = false;             ///< of whole numbers, only those
   RealRange range = RealRange::NotNegative;
   double usual = 0;        ///< where it is left out
   bool isRequired = false; ///< nothing is usual
@@ -220,6 +221,17 @@ inline constexpr CodecParameter gcomp[] = {
 inline constexpr CodecParameter lowrank[] = {
     {.name = "rank", .number = &cgx_codec::rank, .least = 1, .usual = 4}};
 
+inline constexpr CodecParameter eden[] = {
+    {.name = "bits", .number = &cgx_codec::bits, .least = 1, .most = 8, .usual = 4},
+    {.name = "bucket",
+     .number = &cgx_codec::bucket,
+     .least = CGX_EDEN_LEAST_BUCKET,
+     .most = CGX_EDEN_MOST_BUCKET,
+     .isPowerOfTwo = true,
+     .usual = 128},
+    scale,
+    checksum};
+
 /// The parameters of a family, and its rules.
 struct Details {
   cgx_codec_family family;
@@ -233,7 +245,7 @@ inline constexpr Details details[CGX_CODEC_FAMILY_COUNT] = {
     {CGX_CODEC_TOPK, topk},           {CGX_CODEC_RANDK, sparse},
     {CGX_CODEC_THRESHOLD, threshold}, {CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold},
     {CGX_CODEC_LOSSLESS, plain},      {CGX_CODEC_GCOMP, gcomp},
-    {CGX_CODEC_LOWRANK, lowrank}};
+    {CGX_CODEC_LOWRANK, lowrank},     {CGX_CODEC_EDEN, eden}};
 
 constexpr bool isInOrder() {
   for (uint32_t family = 0; family < CGX_CODEC_FAMILY_COUNT; ++family)
@@ -437,12 +449,14 @@ inline std::string checkRange(const CodecParameter &parameter, double value) {
     return value >= 0 && value < double(parameter.cases.size())
                ? ""
                : refuse(name + " " + choiceOf(namesOf(parameter.cases)), parameter, value);
-  if (!parameter.real)
-    return value >= parameter.least && value <= parameter.most
+  if (!parameter.real) {
+    const bool isIn = value >= parameter.least && value <= parameter.most;
+    return isIn && (!parameter.isPowerOfTwo || std::has_single_bit(uint64_t(value)))
                ? ""
-               : refuse(name + " in " + std::to_string(parameter.least) + ".." +
-                            std::to_string(parameter.most),
+               : refuse(name + (parameter.isPowerOfTwo ? ", a power of two, in " : " in ") +
+                            std::to_string(parameter.least) + ".." + std::to_string(parameter.most),
                         parameter, value);
+  }
   const bool isHeld = value <= double(std::numeric_limits<float>::max());
   switch (parameter.range) {
   case RealRange::Share:
