@@ -77,7 +77,7 @@ class WheelOfOneMachine(bdist_wheel):
 
 
 (ROOT / "build").mkdir(exist_ok=True)
-# What another build left would be packed as well.
+# A folder of its own, since files that another build left would be packed as well.
 with tempfile.TemporaryDirectory(prefix="python-", dir=ROOT / "build") as work:
     setup(options={"build": {"build_base": work}, "egg_info": {"egg_base": work}},
           distclass=OfOneMachine, cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": WheelOfOneMachine})

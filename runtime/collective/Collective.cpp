@@ -53,7 +53,8 @@ public:
 
   /// To be exchanged first.
   const std::vector<Traffic> &first() const { return beginnings; }
-  /// What then remains; its receiving ends have the right lengths once `begin` is OK.
+  /// Returns the traffic that remains after that. Its receiving ends have the right lengths once `begin` is
+  /// OK.
   const std::vector<Traffic> &rest() const { return traffic; }
 
   Status begin() {

@@ -24,7 +24,7 @@ public:
     return eagerSlots.front(execution.group.ranks[position], phase);
   }
 
-  /// Whether it is what this rank waits for.
+  /// Checks that the message is the one that this rank waits for.
   Status check(uint32_t position, const EagerMessage &eager, const Tag &expected, uint64_t bytes) const;
 
   /// Fails if a position has left the job that owes something: `owes(position)`.
@@ -34,7 +34,7 @@ public:
       // In this order: it sent everything before it left.
       if (position == execution.self() || !eagerSlots.hasLeft(rank) || !owes(position))
         continue;
-      // What a rank said before it left explains more than that it left.
+      // A message that the rank sent before it left explains more than its leaving does.
       bool moved = false;
       if (Status told = execution.transport.progress(moved); !told.ok())
         return told;

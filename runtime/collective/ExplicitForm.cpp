@@ -66,7 +66,7 @@ Status runExplicitOnHost(Execution &execution, const ExplicitStep &step) {
   return operand.decompress(input, output);
 }
 
-/// What each call says of the whole: one run of the collective is one for each of its operands.
+/// Counts a call. The calls of all operands together are one run of the collective.
 static void count(Execution &execution, const ExplicitStep &step) {
   if (step.call == ExplicitCall::PayloadAllToAll) {
     if (step.operand == 0)

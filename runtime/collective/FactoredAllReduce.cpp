@@ -132,7 +132,7 @@ private:
   bool isFinite = true;
 };
 
-/// What travels in place of an operand: `elements` f32, exactly, or nothing.
+/// Returns the operand that is sent in place of another: `elements` uncompressed f32, or none.
 OperandInfo exactOperand(const OperandInfo &operand, uint64_t elements) {
   OperandInfo exact;
   exact.layer = operand.layer;

@@ -84,7 +84,7 @@ public:
       }
   }
 
-  /// The same on all ranks.
+  /// Returns whether operands fit into the slots of eager messages; all ranks come to the same answer.
   bool isPossible() const {
     return eagerSlots && bytes != 0 && bytes <= eagerSlots->uncompressedBytes() &&
            std::ranges::all_of(execution.collective.operands,

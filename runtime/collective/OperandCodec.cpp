@@ -41,7 +41,7 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
               payload, defaultImplementation(), &optimizer, levels());
 }
 
-/// Of the operand's elements; steps count from 0, updates from 1.
+/// Returns the optimizer's tensors for the operand's elements. Steps count from 0, updates from 1.
 OptimizerTensors OperandCodec::optimizerTensors() const {
   OptimizerTensors optimizer{state.kept, execution.step + 1};
   for (KeptTensor &tensor : std::span(optimizer.kept).first(CGX_KEPT_TENSORS))
@@ -71,7 +71,7 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
   encodeFromF32(codec, operand.type, sum.data(), elements, keyOf(execution, operand, codec, state, phase),
                 first, payload, defaultImplementation(), &optimizer, levels());
   std::fill(sent.begin(), sent.end(), 0.0f);
-  // What this rank has just encoded is a payload.
+  // This rank has just encoded the payload, so it decodes without an error.
   uint64_t bytes = written(payload, elements).size();
   (void)decodeAccumulate(codec, operand.type, payload, bytes, elements, sent.data());
   for (uint64_t i = 0; i < elements; ++i)

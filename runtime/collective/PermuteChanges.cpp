@@ -81,7 +81,7 @@ public:
       }
   }
 
-  /// What the next changes begin with. `after` is no longer what was received.
+  /// Stores the rows that the next changes begin with. After that `after` is no longer the received message.
   void keep() {
     for (uint64_t row = 0; row < slots.size(); ++row)
       messages.store(slots[row], of(before, row), of(after, row));

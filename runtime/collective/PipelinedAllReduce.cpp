@@ -104,7 +104,7 @@ public:
       Stopwatch stopwatch(counters.exchange);
       status = loop();
     }
-    // What was neither encoding nor decoding was sending, receiving or waiting.
+    // The time that was not spent on encoding or decoding was spent on sending, receiving or waiting.
     counters.exchange.time -= counters.encode.time + counters.decode.time - worked;
     if (traffic && status.ok())
       traffic->length.end();
@@ -196,8 +196,9 @@ private:
     eagerSlots.send(phase, tag, bytesOf(eager), receivers);
   }
 
-  /// Whether this rank is not too far ahead of what comes to its own chunk. Never for ever: the one that is
-  /// behind all others has the first contributions of all, and is at most a message to each of them ahead.
+  /// Returns whether this rank may send more: it is not too far ahead of the contributions that its own chunk
+  /// receives. No rank waits forever, because the one that is behind all others has the first contributions
+  /// of all, and is at most one message to each of them ahead.
   bool isPaced() {
     const Cursor &own = results[self];
     if (!traffic || isAtEnd(own))
@@ -342,7 +343,7 @@ private:
     return Status();
   }
 
-  /// Whether something that this position sends is missing.
+  /// Returns whether a message of this position is still missing.
   bool owes(uint32_t position) {
     if (position == self)
       return false;

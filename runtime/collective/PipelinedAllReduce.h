@@ -26,11 +26,11 @@
 
 namespace cgx {
 
-/// Whether the transport lends memory, and all operands can be cut into pieces that fit. The
-/// answer is the same on all ranks.
+/// Returns whether the transport has slots for eager messages, and all operands can be cut into pieces that
+/// fit them. All ranks come to the same answer.
 bool canPipelineAllReduce(const Execution &execution);
 
-/// In a group of at least two.
+/// Runs the all-reduce in a group of at least two.
 Status runPipelinedAllReduce(Execution &execution, Buffers operands);
 
 } // namespace cgx

@@ -108,7 +108,7 @@ public:
           received.take(bytesOf(operand.begins, {transfer.chunk, transfer.chunk + transfer.count})));
   }
 
-  /// Of transfer `index` of the exchange, all chunks or the one at `place`.
+  /// Returns the memory of a range of the chunks of transfer `index` of the exchange.
   std::span<const std::byte> sends(const Transfer &transfer, size_t index, ChunkRange range) const {
     return {outgoing[index] + bytesOf(operand.begins, {transfer.chunk, range.begin}),
             bytesOf(operand.begins, range)};

@@ -15,14 +15,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CXX = (".cpp", ".h", ".cu", ".cuh")
 # A layer may include the layers that stand to its left, and itself.
 LAYERS = ["kernels", "runtime", "dialect", "passes", "tools"]
-# Of the layers to its left, the compiler sees the runtime only through these C headers, the one home of files that
-# are written, which is no part of the running runtime, and those readers of files that throw nothing.
+# The compiler sees of the runtime only these C headers, the one home of files that are written (which is no part of
+# the running runtime), and those readers of files that throw nothing.
 C_BORDER = {"cgx/codec.h", "cgx/codec_table.h", "cgx/native.h", "cgx/cost.h", "cgx/runtime.h", "cgx/schedule.h", "cgx/wire.h", "cgx/output/OutputFile.h"}
 C_BORDER |= {f"cgx/formats/{name}.h" for name in ("Codec", "Machine", "Plan", "TextFile")}
-# What is decided about layers, which the compiler and frameworks ask alike.
+# It also sees the decisions about layers, which frameworks ask for, too.
 C_BORDER |= {f"cgx/layers/{path.name}" for path in (ROOT / "runtime/layers/include/cgx/layers").glob("*.h")}
 
-# What lies below the components of runtime/, and above them. Their own order is that of runtime/CMakeLists.txt.
+# These folders lie below the components of runtime/, and above them; runtime/CMakeLists.txt orders the components.
 BELOW, ABOVE = ["abi", "formats", "layers", "plan", "output"], ["capi"]
 # A library of its own beside the runtime, which includes nothing of it, and of which it includes the C ABI alone.
 NATIVE = "native"
@@ -114,7 +114,7 @@ def components_of_the_runtime(paths):
                 yield f"{path}: includes {header}: expected a header under include/ of its component"
 
 
-# Who may know how programs become native code: all else builds without it (CGX_BUILD_NATIVE).
+# These files may know how programs become native code; all others build without it (CGX_BUILD_NATIVE).
 # Of cgx-bench, Calibrate.cpp measures what compiled steps compute with, and stands aside where there is none.
 KNOW_NATIVE = ("passes/native/", "passes/include/cgx/Passes/Native.", "runtime/native/", "tools/compile/", "tools/run/",
                "tools/registration/Native.cpp", "tools/bench/lib/Calibrate.cpp", "test/")
@@ -208,7 +208,7 @@ def constraints_tested(paths):
                         yield f"{path}: expected a test @{op}_c{number} of what stablehlo.{op} refuses"
 
 
-# What a README says that something new needs: where the list begins, and how many files it may name.
+# Recipes of READMEs for something new: how the list begins, and how many files it may name.
 RECIPES = {
     ("kernels/README.md", "**What a new codec needs**"): 12,
     ("runtime/README.md", "- A transport:"): 3,
@@ -274,12 +274,7 @@ def field_words(paths):
 
 
 # Folders whose comments are sentences. Append a folder when its comments are.
-SENTENCED = (
-    "dialect",
-    "kernels/include",
-    "passes",
-    "test/lit",
-)
+SENTENCED = ("dialect", "examples", "kernels", "passes", "runtime", "test", "tools")
 FRAGMENT = re.compile(r"(What|Whether|Of|Who|Whom|Whose|Those|The same|That of|That which)\b")
 # A sentence may begin with such a word, so that a few of them are allowed.
 MOST_FRAGMENTS = 0.03

@@ -388,7 +388,7 @@ void describe(CLI::App &app, Options &options) {
   cgx::cli::addConfigFile(app, {"compress"});
 }
 
-/// What means nothing without another option is a mistake: it would be passed over in silence.
+/// Rejects options that mean nothing without another one, since they would be ignored in silence.
 void checkTogether(const CLI::App &app) {
   struct Dependent {
     const char *option;
@@ -458,7 +458,7 @@ std::vector<std::string> outputsOf(const Options &options) {
   return {options.save, options.report, options.trace, options.profile, options.metrics, options.writePlan};
 }
 
-/// What a run has to say of its files and its checks: all of it, also where some of it fails.
+/// The end of a run, which writes all files and does all checks, even where some of them fail.
 class Ending {
 public:
   Ending(const Options &options, const Job &job, const std::vector<Outcome> &outcomes)
@@ -579,7 +579,7 @@ int finish(const Options &options, const Job &job, const std::vector<Outcome> &o
   return kStopped;
 }
 
-/// Of checkpoints, where --save names one that is not there yet.
+/// Makes the folder of checkpoints, where --save names one that is not there yet.
 void makeFolder(const std::string &save) {
   if (!save.ends_with('/'))
     return;
@@ -587,7 +587,7 @@ void makeFolder(const std::string &save) {
     throw Error(error);
 }
 
-/// What a run reads and never means to change. State may be replaced by what became of it, and a plan, too.
+/// Returns the files that a run reads and must not change. It may replace the state and a plan by new ones.
 std::vector<std::string> inputsOf(const Options &options) {
   std::vector<std::string> inputs = {options.program, options.evaluate};
   for (const std::vector<std::string> *files : {&options.dataFiles, &options.evaluateData})
@@ -664,7 +664,7 @@ std::optional<LaunchedRank> givenMembership(const Options &options) {
   return LaunchedRank{*options.rank, *options.ranks, "--rank", "tcp", {}};
 }
 
-/// What the evaluation is loaded from: the state is the training's.
+/// Returns the options by which the evaluation is loaded, with the state of the training.
 Options evaluationOptions(const Options &options) {
   Options own;
   own.program = options.evaluate;
@@ -797,7 +797,7 @@ int run(Options options) {
 
 } // namespace
 
-/// What is said to those who know another launcher.
+/// Returns advice for options that other launchers have.
 static cgx::cli::Advices advices() {
   const std::string codecs = "options of codecs are one value, --compress \"bits=4 bucket=128\"";
   const std::string values = "arguments of the step are set by --set lr=0.1";

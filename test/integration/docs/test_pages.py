@@ -263,7 +263,7 @@ class TutorialTest(unittest.TestCase):
         self.assertEqual([each[:5] for each in expected], [each[:5] for each in got])
         for one, other in zip(expected, got, strict=True):
             self.assertAlmostEqual(float(one[5]) / float(other[5]), 1, delta=0.1)
-        # What the page says of the table of all solvers: with the error of 4 bits none has fewer bytes.
+        # The page says of the table of all solvers that none has fewer bytes with the error of 4 bits.
         self.assertIn("With the error of 4 bits (`--alpha 1`, the default) nothing is gained", page("measuring-codecs.md"))
         gains = re.findall(r"(?m)^\| [\w+]+ +\| +[\d.]+ kB \| +([\d.]+)x \|", said)
         self.assertGreaterEqual(len(gains), 8)

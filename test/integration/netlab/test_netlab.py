@@ -154,7 +154,7 @@ class Netlab(RunTest):
         measured = subprocess.run([*study, "--quick"], timeout=120, capture_output=True, text=True, check=False)
         self.assertEqual(measured.returncode, 0, measured.stdout + measured.stderr)
         row = json.loads(measured.stdout)
-        # What wires carry bounds both: 1 MiB, of which each of two hosts sends the half twice, at 1 Gbit.
+        # The wire bounds both: of 1 MiB each of two hosts sends one half twice, at 1 Gbit.
         for seconds in (row["uncompressed"], row["predicted"]["exact_seconds"]):
             self.assertGreater(seconds, (1 << 20) / 1.25e8)
         self.assertLess(row["predicted"]["seconds"], row["predicted"]["exact_seconds"])

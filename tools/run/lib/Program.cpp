@@ -30,7 +30,7 @@ void *findSymbol(void *library, const char *name, const std::string &path) {
   return symbol;
 }
 
-/// Whether the file has all bytes that the loader maps: it takes a file that was cut short, and dies of it.
+/// Checks that the file has all bytes that the loader maps, because the loader crashes on a truncated file.
 void checkWhole(const MappedFile &file, const std::string &path) {
   ElfW(Ehdr) header;
   if (file.bytes.size() < sizeof header)

@@ -200,7 +200,7 @@ private:
       isLossNotFinite_ = true;
   }
 
-  /// What the state is worth on other samples.
+  /// Measures the state on other samples.
   void evaluate(Outcome &outcome) {
     outcome.evaluations.push_back({outcome.steps, evaluation_->run(stepper_)});
     const Measured &measured = outcome.evaluations.back();
@@ -217,8 +217,8 @@ private:
            isEvaluated(job_, done) || isBoundary();
   }
 
-  /// Whether other ranks could go on from here: of an elastic job, between an outer step and the inner one
-  /// behind it.
+  /// Returns whether other ranks could continue from here: in an elastic job, after an outer step and before
+  /// the next inner one.
   bool isBoundary() const {
     if (!job_.isElastic || !innerSteps_)
       return job_.isElastic;
@@ -314,7 +314,7 @@ private:
     }
   }
 
-  /// What each rank says, of which all have as much.
+  /// Returns the signs of all ranks, which have one length.
   std::vector<Sign> exchange(const Sign &own) {
     std::vector<Sign> signs(manifest_.ranks);
     auto take = [](void *user, uint32_t rank, const void *data, uint64_t bytes) {
@@ -350,7 +350,7 @@ private:
     return findDisagreements(job_, digests).empty();
   }
 
-  /// What is not finite from the beginning, like the bound of an optimizer, is meant to be so.
+  /// Remembers which state is not finite at the beginning, like the bound of an optimizer: that is intended.
   void lookAtFirstState() {
     for (size_t argument : job_.stateArguments)
       wasFinite_.push_back(isFinite(manifest_.arguments[argument].type, stepper_.block(argument)));

@@ -29,7 +29,7 @@ public:
   /// Results become the next step's arguments by changing places with them.
   void feed() { step_->feed(); }
 
-  /// Of the last step, in the order of the job's scalars.
+  /// Returns the scalars of the last step, in the order of the job's scalars.
   std::vector<double> scalars() const;
 
   /// Returns an argument as it is between two steps.

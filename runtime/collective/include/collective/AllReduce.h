@@ -43,11 +43,11 @@ public:
 
   bool isRaw() const { return codec.isRaw() && resultCodec.isRaw(); }
 
-  /// Of this rank's chunk: a contribution to it, and the result.
+  /// Returns the bytes of a payload of this rank's chunk: of a contribution, and of the result.
   uint64_t ownPayload() const { return chunks.payload(execution.self()); }
   uint64_t ownResultPayload() const { return resultChunks.payload(execution.self()); }
 
-  /// Of a tensor's contributions, or results: what has room for either.
+  /// Returns the bytes of a whole payload, which has space for a tensor's contributions or its results.
   uint64_t wholeBytes() const { return std::max(begins.back(), resultBegins.back()); }
   uint64_t slotsBytes() const { return chunks.count() * chunks.slot(); }
 

@@ -58,8 +58,7 @@ struct Execution {
   /// In random numbers: the place in the group, so that groups of which each has the same data (replicas
   /// along another axis of a mesh) encode it to the same bytes.
   uint32_t encoder = group.position;
-  /// Who sends what to whom, other than of a hierarchical all-reduce, whose stages have patterns of their
-  /// own.
+  /// The pattern of messages, except in a hierarchical all-reduce, whose stages have patterns of their own.
   cgx_pattern pattern = patternOf(collective, group.size(), run());
   /// The gather whose payloads this one decodes again, and what is kept of it.
   const CollectiveInfo *decoded = nullptr;
@@ -70,9 +69,9 @@ struct Execution {
   uint32_t self() const { return group.position; }
   /// How often the collective has run in this step: on all ranks alike.
   uint64_t run() const { return states.empty() ? 0 : states[0].runs; }
-  /// Those of a permutation that take part in this run.
+  /// Returns the pairs of a permutation that take part in this run.
   std::span<const cgx_pair> pairs() const { return {pattern.pairs, pattern.pair_count}; }
-  /// What the sum of all contributions is divided by.
+  /// Returns the number that the sum of all contributions is divided by.
   uint32_t divisor() const { return collective.reduction == ReduceKind::Mean ? group.size() : 1; }
   /// The position to turn to in round 1 to group.size() - 1.
   uint32_t peer(uint32_t round) const { return cgx_position_after(self(), round, group.size()); }
@@ -135,7 +134,7 @@ Status runPermuteOfChanges(Execution &execution, Buffers operands);
 /// Runs whatever kind the collective is, wherever its buffers lie.
 Status runCollective(Execution &execution, Buffers operands);
 
-/// The same for buffers of the host.
+/// Runs the collective on buffers of the host.
 Status runOnHost(Execution &execution, Buffers operands);
 
 } // namespace cgx

@@ -21,15 +21,15 @@ class DeviceExecutor {
 public:
   virtual ~DeviceExecutor() = default;
 
-  /// Whether the collective is for run(): an operand lies in the memory of a GPU, or something that is lent
-  /// to it.
+  /// Returns whether run() must execute the collective: an operand, or a tensor that is bound to it, lies in
+  /// the memory of a GPU.
   virtual bool isNeededFor(const Execution &execution, Buffers operands) const = 0;
 
   /// Runs the collective behind what is on the stream, and returns when its results are there; or makes it a
   /// part of the graph that the stream captures.
   virtual Status run(Execution &execution, Buffers operands) = 0;
 
-  /// The same for a call of the explicit form, wherever its buffers lie. A graph cannot hold it.
+  /// Runs a call of the explicit form, wherever its buffers lie. A graph cannot contain it.
   virtual Status runExplicit(Execution &execution, const ExplicitStep &step) = 0;
 
   /// Brings to the host what codecs remember of a collective that leaves the GPU.

@@ -29,7 +29,7 @@ enum class ExplicitCall {
 inline bool isCompress(ExplicitCall call) {
   return call == ExplicitCall::CompressContribution || call == ExplicitCall::CompressResult;
 }
-/// Whether it sends and receives payloads, which it does not look into.
+/// Returns whether the call sends and receives payloads without looking into them.
 inline bool isExchange(ExplicitCall call) {
   return call == ExplicitCall::PayloadAllToAll || call == ExplicitCall::PayloadAllGather;
 }
@@ -50,7 +50,7 @@ ExplicitBytes explicitBytes(const AllReduceOperand &operand, ExplicitCall call);
 /// Runs it, wherever its buffers lie.
 Status runExplicit(Execution &execution, const ExplicitStep &step);
 
-/// The same for buffers of the host; counts nothing.
+/// Runs the call on buffers of the host, and counts nothing.
 Status runExplicitOnHost(Execution &execution, const ExplicitStep &step);
 
 } // namespace cgx

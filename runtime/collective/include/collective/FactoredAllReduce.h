@@ -33,12 +33,12 @@
 
 namespace cgx {
 
-/// Whether an operand is sent as factors.
+/// Returns whether an operand is sent as factors.
 bool hasFactors(const CollectiveInfo &collective);
 
-/// What travels in place of matrices: by the first of two all-reduces their left factors and operands of
-/// other codecs, by the second their right factors. Operands keep their numbers, and with them their states
-/// and counters.
+/// The operands that are sent in place of matrices: the first of two all-reduces has their left factors and
+/// operands of other codecs, by the second their right factors. Operands keep their numbers, and with them
+/// their states and counters.
 struct FactorCollectives {
   explicit FactorCollectives(const CollectiveInfo &collective);
 

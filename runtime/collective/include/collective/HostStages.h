@@ -21,7 +21,7 @@
 
 namespace cgx {
 
-/// What the stages of one collective are, from step to step.
+/// The stages of one hierarchical collective, which are the same in each step.
 class HostStages {
 public:
   HostStages(const CollectiveInfo &collective, const Group &group);
@@ -29,7 +29,7 @@ public:
   uint32_t hosts() const { return owners.size(); }
   uint32_t ranksOfHost() const { return host.size(); }
 
-  /// What operands remember inside of hosts: nothing, but how often they ran.
+  /// Returns the state of operands inside hosts, which is only how often they ran.
   static std::vector<OperandState> insideStates(std::span<const OperandState> states);
 
   // The stages of an execution of the collective; both inside of a host with insideStates().

@@ -20,14 +20,14 @@ namespace cgx {
 /// the copies; all functions below work for them too, and give the same result.
 class OperandCodec {
 public:
-  /// Of contributions, which is that of all collectives but all_reduce, or of its results.
+  /// Takes the codec of contributions, which all collectives have, or that of the results of an all-reduce.
   OperandCodec(const Execution &execution, size_t operand, uint32_t phase = kContribution);
 
   const OperandInfo &info() const { return operand; }
   const cgx_codec &parameters() const { return codec; }
   bool isRaw() const { return codec.family == CGX_CODEC_IDENTITY; }
   uint64_t elementBytes() const { return cgx_element_bytes(operand.type); }
-  /// Of payloads that vary in size: the most that one has.
+  /// Returns the bytes of a payload; if payloads vary in size, the most that one can have.
   uint64_t payloadBytes(uint64_t elements) const { return cgx_payload_bytes(&codec, operand.type, elements); }
   /// Elements that are one payload of a chunk of `elements` elements (cgx/wire.h): all but the last piece
   /// have as many.
@@ -47,7 +47,7 @@ public:
       visit(piece);
     }
   }
-  /// Whether pieces may be encoded in any order, with the same result.
+  /// Returns whether pieces may be encoded in any order, with the same result.
   bool hasFreePieces() const;
 
   Chunks chunks() const {
@@ -104,7 +104,7 @@ private:
   std::span<const std::byte> written(const std::byte *payload, uint64_t elements) const;
   Residual *residualOf(uint32_t phase) const;
   OptimizerTensors optimizerTensors() const;
-  /// Those of a plan; null where payloads are fitted their own.
+  /// Returns the levels of a plan; null where each payload is fitted levels of its own.
   const float *levels() const { return operand.levels ? operand.levels->data() : nullptr; }
   void encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                           Residual &residual, std::byte *payload) const;

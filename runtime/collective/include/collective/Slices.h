@@ -39,7 +39,7 @@ public:
   uint64_t elements() const { return view.outer * (view.size / count) * view.inner; }
   uint64_t bytes() const { return elements() * elementBytes; }
 
-  /// Whether the slices lie one behind the other in the tensor, slice k at k * bytes().
+  /// Returns whether the slices lie one after the other in the tensor, slice k at k * bytes().
   bool contiguous() const { return view.outer == 1; }
 
   void extract(const std::byte *tensor, uint64_t slice, std::byte *dense) const {

@@ -40,7 +40,7 @@ struct Options {
   std::function<void(size_t done, size_t count)> progress;
 };
 
-/// What a compilation gives.
+/// The result of a compilation.
 struct Artifact {
   std::vector<std::string> files; ///< one, but of Output::Objects
   std::string manifest;           ///< JSON text, equal to cgx_program_manifest
@@ -55,7 +55,7 @@ struct Outcome {
 /// Compiles an exported step (StableHLO with shardy, imported first) or a per-rank
 /// program of cgx-opt, in MLIR text or bytecode. "-" reads standard input.
 Outcome compileFile(const std::string &path, const Options &options = {});
-/// The same from memory; `name` stands in diagnostics.
+/// Compiles a text in memory; diagnostics call it `name`.
 Outcome compileText(const std::string &text, const std::string &name, const Options &options = {});
 
 /// An exported step with its collectives compressed, or why there is none; warnings may come with either.
@@ -64,7 +64,7 @@ struct Compressed {
   std::string diagnostics;
 };
 
-/// What is done to a step before it is compiled.
+/// The changes to a step before it is compiled.
 struct Rewriting {
   std::optional<uint32_t> ranks;         ///< of cgx-set-ranks
   std::optional<std::string> localSteps; ///< options of cgx-local-steps

@@ -30,7 +30,7 @@ struct Program {
 /// Loads a shared library that exports the symbols of cgx/runtime.h. Throws Error.
 Program openLibrary(const std::string &path);
 
-/// Whether the file is an ELF object rather than text.
+/// Returns whether the file is an ELF object rather than text.
 bool isLibrary(const std::string &path);
 
 } // namespace cgx::run
