@@ -31,10 +31,15 @@ class Bound(typing.NamedTuple):
     kernel: str
 
 
+ENVIRONMENT = pathlib.Path(__file__).resolve().parents[4] / "build" / "venv"
+
+
 def find_tools():
-    """The folder of both programs, or None: in PATH, beside nvcc, or in a package of this Python from PyPI."""
+    """Returns the folder of both programs, or None. They may be in PATH, beside nvcc, or in packages from PyPI: of this
+    Python, or of the environment that tools/setup makes."""
     folders = os.environ["PATH"].split(os.pathsep) + [os.path.dirname(os.environ.get("CGX_NVCC", ""))]
-    folders += [str(folder) for path in sys.path for folder in pathlib.Path(path or ".").glob("nvidia/*/bin")]
+    folders += [str(folder) for path in [*sys.path, *ENVIRONMENT.glob("lib/python*/site-packages")]
+                for folder in pathlib.Path(path or ".").glob("nvidia/*/bin")]
     for folder in filter(None, folders):
         if all(shutil.which(name, path=folder) for name in ("cuobjdump", "nvdisasm")):
             return folder
