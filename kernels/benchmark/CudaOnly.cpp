@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// cgx-codec-bench where Google Benchmark is missing: what runs on a GPU needs none.
+// This is cgx-codec-bench for builds without Google Benchmark, which GPU measurements do not need.
 
 #include "CudaBenchmark.h"
 
