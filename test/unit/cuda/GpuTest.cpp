@@ -45,7 +45,7 @@ protected:
       cuda::destroyStream(stream);
   }
 
-  /// Device memory with a copy of these bytes.
+  /// Returns device memory with a copy of these bytes.
   Memory place(const void *bytes, uint64_t count) {
     Memory memory;
     EXPECT_TRUE(memory.allocate(MemoryKind::device, count).ok());

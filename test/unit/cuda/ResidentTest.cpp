@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That they give the bits of the host is for DeviceCollectiveTest, which cannot see what is staged.
+// These tests find out what is staged. DeviceCollectiveTest compares the bits with those of the host.
 
 #include "Job.h"
 #include "Programs.h"
@@ -24,7 +24,7 @@ struct Case {
   const char *name;
   bool isResident;
   Json collective;
-  std::optional<cgx_codec> planned = {}; ///< the codec of the operand by now
+  std::optional<cgx_codec> planned = {}; ///< the current codec of the operand
 };
 
 OperandSpec operand(cgx_codec codec, std::vector<uint64_t> shape = {4096}) {
