@@ -10,7 +10,6 @@
 //
 // Each instruction set has its own loops:
 //
-//
 //   widen(type, elements, count, out): converts elements of 16 bits to f32.
 //   Parts: the parts of a block: `symbols`, `notZero`, `counts`, and space for rounded elements.
 //   level(metric, row, at, count, parts): finds the levels of elements [at, at + count) of a block.
@@ -19,9 +18,9 @@
 //   round(type, shifts, elements, count, parts): only rounds elements, into `parts.rounded`.
 //   write(shifts, parts, out): writes levels and mantissas, and no byte after their end, which it returns.
 //   countLevels(levels, count): counts the elements of each level, from levels of two bits each.
-//   open(levels, counts, shifts, begins, opened): puts mantissas in the order of elements. Levels have two
-//   bits
-//     each, and the mantissas of each level start at `begins`. May read `readSlack` bytes after them.
+//   open(levels, counts, shifts, begins, opened): puts mantissas in the order of elements. Levels have
+//     two bits each, and the mantissas of each level start at `begins`. May read `readSlack` bytes after
+//     them.
 #ifndef CGX_KERNELS_CPU_GCOMPBODY_H
 #define CGX_KERNELS_CPU_GCOMPBODY_H
 

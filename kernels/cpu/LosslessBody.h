@@ -21,8 +21,8 @@
 //   merge(type, code, block, opened, symbols, isStreamed, ahead, elements): puts elements together again.
 //   isStreamed(type, elements, output): returns whether so many elements bypass the cache as they are
 //     written; then flush() makes them visible to other threads.
-//   isPayloadStreamed(bytes): returns it for the payload of so many bytes of elements, which is stored by
-//     storeLines(lines, count, out): stores lines of `lineBytes` that are aligned.
+//   isPayloadStreamed(bytes): returns the same for the payload of so many bytes of elements.
+//   storeLines(lines, count, out): stores lines of `lineBytes` that are aligned, for such payloads.
 //   accumulate(type, elements, count, accumulator): adds elements to an f32 accumulator.
 //
 // Families differ in how a block stores sign and mantissa of its elements. Each has its own `Mantissas`,

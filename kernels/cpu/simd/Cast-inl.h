@@ -210,7 +210,7 @@ template <Sink sink> void decodeNvfp4(const DecodeArguments &arguments, float li
     one(i);
 }
 
-/// Encode and decode bf16 or f16; `wide` says how the payload's elements lie in memory.
+/// Encodes to bf16 or f16, as decodeHalves() decodes it. `wide` is the representation in the payload.
 template <Source wide, Source source> void encodeHalves(const EncodeArguments &arguments) {
   constexpr Sink sink = wide == Source::bf16 ? Sink::bf16 : Sink::f16;
   uint16_t *output = reinterpret_cast<uint16_t *>(arguments.body);

@@ -130,7 +130,7 @@ public:
       levels.reached[l] = _mm512_cmp_ps_mask(ratio, _mm512_set1_ps(above[l]), _CMP_GT_OQ);
       unsure |= _mm512_cmp_ps_mask(ratio, _mm512_set1_ps(below[l]), _CMP_NLT_UQ) & ~levels.reached[l];
     }
-    // These may have left the range of f32, or have reciprocals near its end.
+    // Large gradients and ratios may have left the range of f32, or have reciprocals near its end.
     unsure |= _mm512_cmp_ps_mask(_mm512_max_ps(size, ratio), _mm512_set1_ps(0x1p120f), _CMP_NLT_UQ);
     levels.unsure =
         unsure & _mm512_test_epi32_mask(_mm512_castps_si512(gradient), _mm512_set1_epi32(0x7f800000));

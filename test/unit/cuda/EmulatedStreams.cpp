@@ -145,7 +145,7 @@ Outcome makeStream(Stream &stream) {
   return {};
 }
 
-/// The stream stays in the registry, because a thread that waits for all streams may still read it.
+/// Ends a stream. It stays in the registry, because a thread that waits for all streams may still read it.
 void destroyStream(Stream stream) {
   {
     const std::lock_guard lock(stream->mutex);
@@ -169,7 +169,7 @@ Outcome Event::make() {
   return {};
 }
 
-/// The position of the point is known only on its stream, where waiting threads find it.
+/// Records a point on a stream, where waiting threads find it when it is reached.
 Outcome Event::record(Stream stream) {
   const std::shared_ptr<Points> points = pointsOf(event);
   const std::lock_guard lock(points->mutex);

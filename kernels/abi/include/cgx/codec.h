@@ -318,7 +318,7 @@ CGX_CODEC_FUNCTION uint64_t cgx_sparse_count(const cgx_codec *codec, uint64_t el
   return count < 1 ? 1u : count > elements ? elements : count;
 }
 
-/* Returns how many low bits of each of `count` of `elements` positions are stored as they are. The high
+/* Returns how many low bits of each of `count` of `elements` positions are stored unchanged. The high
  * bits of all positions share a bit vector (Elias-Fano coding, within 0.8 bits a position of the least
  * possible for random positions). */
 CGX_CODEC_FUNCTION uint32_t cgx_position_low_bits(uint64_t elements, uint64_t count) {

@@ -22,7 +22,7 @@ enum class Source { f32, f16, bf16, f32ToF16, f32ToBf16 };
 /// Returns the bytes of an element in memory.
 constexpr uint64_t bytesOf(Source source) { return source == Source::f16 || source == Source::bf16 ? 2 : 4; }
 
-/// Return how elements of a type lie in memory, and how sums that become such elements do.
+/// Returns how elements of a type lie in memory; sumSourceOf() returns it for sums that become such elements.
 constexpr Source sourceOf(cgx_element_type type) {
   return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
 }

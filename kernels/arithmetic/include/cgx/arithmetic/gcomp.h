@@ -64,7 +64,6 @@ constexpr double powerOfTwo(int exponent) {
 /// The metric of an optimizer, for an element of gradient g, parameter p and moments m and v:
 ///     root = sqrt(second v + square (g + decay p)^2)
 ///     rest = p ((root + epsilon) rooted + plain) - first m,      step = gradient
-///     rest = p ((root + epsilon) rooted + plain) - first m,      step = gradient
 struct GcompMetric {
   double second = 0, square = 0, decay = 0, epsilon = 0, rooted = 0, plain = 0, first = 0, gradient = 0;
   double thresholds[gcompLevels - 1] = {}; ///< the least |rest| / |step g| of levels 1 and up
