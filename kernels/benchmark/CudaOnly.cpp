@@ -1,4 +1,4 @@
-//===-- CudaOnly.cpp - The benchmark of GPUs alone ------------------------===//
+//===-- CudaOnly.cpp - The benchmark of GPUs only -------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

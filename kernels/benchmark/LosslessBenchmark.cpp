@@ -1,4 +1,4 @@
-//===-- LosslessBenchmark.cpp - Lossless beside archivers -----------------===//
+//===-- LosslessBenchmark.cpp - Lossless against archivers ----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- LosslessBenchmark.h - Lossless beside archivers ---------*- C++ -*-===//
+//===-- LosslessBenchmark.h - Lossless against archivers --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

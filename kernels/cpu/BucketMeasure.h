@@ -1,4 +1,4 @@
-//===-- BucketMeasure.h - What a bucket of quantize is scaled by ---*- C++ -*-===//
+//===-- BucketMeasure.h - The measures of a bucket of quantize --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- CodecFamily.h - What a codec family provides ------------*- C++ -*-===//
+//===-- CodecFamily.h - The interface of a codec family ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- EdenBody.h - What lies where in a body of eden ----------*- C++ -*-===//
+//===-- EdenBody.h - The layout of a body of eden ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Families.h - The codec families that there are ----------*- C++ -*-===//
+//===-- Families.h - The list of codec families -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- kernels/cpu/GcompBody.h - Mantissas as long as their levels ---*- C++ -*-===//
+//===-- kernels/cpu/GcompBody.h - Mantissas as their levels say -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- kernels/cpu/Positions.h - Which elements were sent ------*- C++ -*-===//
+//===-- kernels/cpu/Positions.h - Positions of elements sent ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

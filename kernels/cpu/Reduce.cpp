@@ -1,4 +1,4 @@
-//===-- Reduce.cpp - Exact reductions of typed buffers --------------------===//
+//===-- Reduce.cpp - Uncompressed reductions of typed buffers -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- kernels/cpu/SparseBody.h - Some elements, and what the others are ---*- C++ -*-===//
+//===-- kernels/cpu/SparseBody.h - Some elements, and the rest --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- kernels/cpu/TopkCut.h - Which elements are the largest ---*- C++ -*-===//
+//===-- kernels/cpu/TopkCut.h - The cut of the largest elements -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Mapped-inl.h - Levels that do not lie evenly, in vectors ---*- C++ -*-===//
+//===-- Mapped-inl.h - Unevenly spaced levels in vectors --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- cpu/simd/ReadAhead.h - How far ahead memory is asked for -*- C++ -*-===//
+//===-- cpu/simd/ReadAhead.h - The measured prefetch distance ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Sinks-inl.h - Where decoded values go -------------------*- C++ -*-===//
+//===-- Sinks-inl.h - Destinations of decoded values ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

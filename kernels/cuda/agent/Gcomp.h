@@ -1,4 +1,4 @@
-//===-- Gcomp.h - Places of elements among those of their levels ---*- C++ -*-===//
+//===-- Gcomp.h - Places of elements in their levels ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- GcompDecode.h - Mantissas as long as their levels ----*- C++ -*-===//
+//===-- GcompDecode.h - Mantissas back to elements --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

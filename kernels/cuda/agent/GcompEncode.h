@@ -1,4 +1,4 @@
-//===-- GcompEncode.h - Mantissas as long as their levels ----*- C++ -*-===//
+//===-- GcompEncode.h - Mantissas rounded to their levels -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Input.h - What an encoder reads ----------------------*- C++ -*-===//
+//===-- Input.h - The input of an encoder -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

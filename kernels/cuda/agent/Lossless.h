@@ -1,4 +1,4 @@
-//===-- Lossless.h - What lossless has between its steps -----*- C++ -*-===//
+//===-- Lossless.h - Data between the steps of lossless ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

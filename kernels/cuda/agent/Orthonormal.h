@@ -1,4 +1,4 @@
-//===-- Orthonormal.h - Gram-Schmidt by one block of threads ---*- C++ -*-===//
+//===-- Orthonormal.h - Gram-Schmidt by one thread block --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- PackedLevels.h - Words of packed levels, each by itself ---*- C++ -*-===//
+//===-- PackedLevels.h - Words of packed levels -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Scan.h - What is before each entry of a list ---------*- C++ -*-===//
+//===-- Scan.h - Prefix sums of a list --------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Sparse.h - What topk, randk and threshold have between their steps ---*- C++ -*-===//
+//===-- Sparse.h - Data between the steps of sparse codecs ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Sums.h - What is encoded, computed before it is, and what is lost of it ---*- C++ -*-===//
+//===-- Sums.h - Sums before they are encoded, and their losses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

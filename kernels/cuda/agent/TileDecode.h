@@ -1,4 +1,4 @@
-//===-- TileDecode.h - quantize back, eight lanes a tile ---*- C++ -*-===//
+//===-- TileDecode.h - Decodes quantize, eight lanes a tile -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- TileEncode.h - quantize in one pass over memory -----*- C++ -*-===//
+//===-- TileEncode.h - Encodes quantize in one pass over memory -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -93,8 +93,8 @@ private:
       withSource(desc.source, step);
   }
 
-  /// Calls step with the type that an element or sum is rounded to after its residual is added; f32 if
-  /// nothing is rounded.
+  /// Calls step with the type that an element or sum is rounded to after its residual is added; f32 if it
+  /// is rounded already.
   template <typename Step>
   CGX_AGENT static void withRoundedType(const EncodeDescriptor &desc, const Step &step) {
     if constexpr (!hasFeedback || (Choice::isKnown && Choice::source == Source::f32))

@@ -1,4 +1,4 @@
-//===-- ThreadedBlock.h - Threads of a block, as threads of the processor ---*- C++ -*-===//
+//===-- ThreadedBlock.h - Threads of a block on the CPU ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

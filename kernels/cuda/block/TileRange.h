@@ -1,4 +1,4 @@
-//===-- TileRange.h - What one block of threads works on ---------*- C++ -*-===//
+//===-- TileRange.h - The work of one thread block --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

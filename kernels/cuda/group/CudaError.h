@@ -1,4 +1,4 @@
-//===-- CudaError.h - What CUDA says, as an Outcome -------------*- C++ -*-===//
+//===-- CudaError.h - Errors of CUDA as an Outcome --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

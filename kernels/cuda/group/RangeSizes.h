@@ -1,4 +1,4 @@
-//===-- RangeSizes.h - How much one block of threads works on ---*- C++ -*-===//
+//===-- RangeSizes.h - The amount of work of one thread block ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- ThreadBackend.h - Kernel agents on threads of the processor ---*- C++ -*-===//
+//===-- ThreadBackend.h - Kernel agents on threads of the CPU ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

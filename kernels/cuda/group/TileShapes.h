@@ -1,4 +1,4 @@
-//===-- TileShapes.h - Which descriptors go through tiles --------*- C++ -*-===//
+//===-- TileShapes.h - The descriptors that go through tiles ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- Devices.h - Where the tests of the GPU kernels run ---*- C++ -*-===//
+//===-- Devices.h - The devices that test GPU kernels -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- EmulatedCuda.cpp - A GPU that is this machine's processor ---------===//
+//===-- EmulatedCuda.cpp - A GPU emulated on the CPU ----------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- EmulatedStreams.cpp - Streams of a GPU that is the processor ------===//
+//===-- EmulatedStreams.cpp - Streams of an emulated GPU ------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

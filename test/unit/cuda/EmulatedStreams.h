@@ -1,4 +1,4 @@
-//===-- EmulatedStreams.h - Streams of a GPU that is the processor ---*- C++ -*-===//
+//===-- EmulatedStreams.h - Streams of an emulated GPU ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

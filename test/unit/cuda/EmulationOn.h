@@ -1,4 +1,4 @@
-//===-- EmulationOn.h - Kernel bodies on the CPU, as a device ---*- C++ -*-===//
+//===-- EmulationOn.h - Kernel agents on the CPU, as a device ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

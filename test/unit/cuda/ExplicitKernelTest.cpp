@@ -1,4 +1,4 @@
-//===-- ExplicitKernelTest.cpp - Which calls of the explicit form are kernels ---===//
+//===-- ExplicitKernelTest.cpp - Explicit calls that are kernels ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

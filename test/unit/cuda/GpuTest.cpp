@@ -1,4 +1,4 @@
-//===-- GpuTest.cpp - What only a GPU can show ----------------------------===//
+//===-- GpuTest.cpp - Properties that only a GPU can show -----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- ResidentTest.cpp - Which collectives stay on a GPU ----------------===//
+//===-- ResidentTest.cpp - The collectives that stay on a GPU -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- RouteTest.cpp - Every route brings every payload where it belongs ---===//
+//===-- RouteTest.cpp - Every route delivers every payload ----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

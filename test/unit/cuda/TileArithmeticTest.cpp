@@ -1,4 +1,4 @@
-//===-- TileArithmeticTest.cpp - Short forms of the arithmetic -------------===//
+//===-- TileArithmeticTest.cpp - Tiles against plain arithmetic -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- CodecTableTest.cpp - The table of codecs, and what is made of it --===//
+//===-- CodecTableTest.cpp - The table of codecs, and its uses ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

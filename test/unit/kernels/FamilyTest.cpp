@@ -1,4 +1,4 @@
-//===-- FamilyTest.cpp - What is true of every codec family ---------------===//
+//===-- FamilyTest.cpp - Properties of every codec family -----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

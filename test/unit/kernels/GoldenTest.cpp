@@ -1,4 +1,4 @@
-//===-- GoldenTest.cpp - Payloads keep the bits that they had -------------===//
+//===-- GoldenTest.cpp - Payloads keep their bits -------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- PayloadTest.cpp - Payloads are what was expected, or refused ------===//
+//===-- PayloadTest.cpp - Payloads are as expected, or rejected -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

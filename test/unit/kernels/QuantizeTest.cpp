@@ -1,4 +1,4 @@
-//===-- QuantizeTest.cpp - What quantizing promises about values ----------===//
+//===-- QuantizeTest.cpp - The promises of quantize -----------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- ReadAheadTest.cpp - The distance that is found --------------------===//
+//===-- ReadAheadTest.cpp - The prefetch distance that is found -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- test/unit/kernels/SparseTest.cpp - What topk and randk promise ---*- C++ -*-===//
+//===-- test/unit/kernels/SparseTest.cpp - topk and randk -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-/*===-- cgx/codec.h - What a codec is, as plain C ------------------*- C -*-===
+/*===-- cgx/codec.h - The description of a codec, in C -------------*- C -*-===
  *
  * Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
  * See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- FakeNccl.cpp - NCCL between threads, on the processor -------------===//
+//===-- FakeNccl.cpp - NCCL between threads, on the CPU -------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

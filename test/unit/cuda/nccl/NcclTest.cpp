@@ -1,4 +1,4 @@
-//===-- NcclTest.cpp - What goes over NCCL, and what happens when it fails ---===//
+//===-- NcclTest.cpp - Collectives over NCCL, and its failures ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- XlaHandlerTest.cpp - What XLA calls, on the host and on GPUs ------===//
+//===-- XlaHandlerTest.cpp - XLA's handlers, on the host and on GPUs ------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

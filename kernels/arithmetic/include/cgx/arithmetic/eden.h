@@ -1,4 +1,4 @@
-//===-- eden.h - A bucket of eden, in numbers -------------------*- C++ -*-===//
+//===-- eden.h - Arithmetic of a bucket of eden -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

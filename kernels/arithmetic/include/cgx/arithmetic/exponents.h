@@ -1,4 +1,4 @@
-//===-- exponents.h - Elements as exponents and the rest --------*- C++ -*-===//
+//===-- exponents.h - Elements as exponent and rest -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- gcomp.h - How much of a gradient an optimizer sees ------*- C++ -*-===//
+//===-- gcomp.h - The bits of a gradient that an optimizer uses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

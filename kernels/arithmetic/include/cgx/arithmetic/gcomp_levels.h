@@ -1,4 +1,4 @@
-//===-- gcomp_levels.h - How long the mantissas of a block are --*- C++ -*-===//
+//===-- gcomp_levels.h - Sizes of the mantissas of a block ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- levels.h - Levels that do not lie evenly ----------------*- C++ -*-===//
+//===-- levels.h - Levels that are not evenly spaced ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

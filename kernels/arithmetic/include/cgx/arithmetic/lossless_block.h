@@ -1,4 +1,4 @@
-//===-- lossless_block.h - Where the parts of a lossless block lie --*- C++ -*-===//
+//===-- lossless_block.h - The layout of a lossless block -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

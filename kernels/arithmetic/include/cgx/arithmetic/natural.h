@@ -1,4 +1,4 @@
-//===-- natural.h - Sign and exponent at random -----------------*- C++ -*-===//
+//===-- natural.h - Random rounding to powers of two ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- packing.h - Where the bits of a level lie ---------------*- C++ -*-===//
+//===-- packing.h - The layout of packed levels -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- residual.h - How what encoding lost is computed and kept --*- C++ -*-===//
+//===-- residual.h - Arithmetic and storage of residuals --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

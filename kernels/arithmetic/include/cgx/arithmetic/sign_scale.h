@@ -1,4 +1,4 @@
-//===-- sign_scale.h - What the signs of a bucket stand for -----*- C++ -*-===//
+//===-- sign_scale.h - The values of the signs of a bucket ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- ternary.h - -s, 0 and s at random -----------------------*- C++ -*-===//
+//===-- ternary.h - Random rounding to -s, 0 and s --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- topk_levels.h - The largest of a bucket, as signs and levels ---*- C++ -*-===//
+//===-- topk_levels.h - The largest of a bucket as levels -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- gtest.h - What these tests need of GoogleTest --------*- C++ -*-===//
+//===-- gtest.h - The part of GoogleTest that these tests use ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
