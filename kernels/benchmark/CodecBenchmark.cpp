@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Prints, for each operation and size, bytes of uncompressed tensor a second, their ratio to
-// memcpy of the same size in the same run, and their share of the limit: what the bytes that
-// the operation must read and write take at the speed of reading and of writing alone.
-// Repetitions of all are interleaved at random and the median counts, as clocks of shared
-// machines wander.
+// Prints, for each operation and size, the bytes of uncompressed tensor a second, their ratio to memcpy of
+// the same size in the same run, and their share of the limit: the time that reading and writing the
+// operation's bytes takes at the speed of reading alone and of writing alone. Repetitions of all cases are
+// interleaved at random and medians are taken, because the clocks of shared machines vary.
 
 #include "CudaBenchmark.h"
 #include "LosslessBenchmark.h"
@@ -52,7 +51,7 @@ struct Unmap {
 };
 using Memory = std::unique_ptr<void, Unmap>;
 
-/// Warm memory, on huge pages where the system gives them.
+/// Allocates warm memory, on huge pages if the system gives them.
 Memory allocate(size_t bytes) {
   bytes = (bytes + (2u << 20) - 1) / (2u << 20) * (2u << 20);
   void *address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -69,7 +68,7 @@ Memory allocate(size_t bytes) {
 struct Buffers {
   size_t bytes;
   Memory input, output, payload;
-  Memory ones; ///< no byte of it is 0
+  Memory ones; ///< holds no byte that is 0
 
   explicit Buffers(size_t bytes)
       : bytes(bytes), input(allocate(bytes)), output(allocate(2 * bytes)), payload(allocate(2 * bytes)),
@@ -79,7 +78,7 @@ struct Buffers {
 
   uint64_t elements(cgx_element_type type) const { return bytes / cgx_element_bytes(type); }
 
-  /// Bell-shaped elements of this type, as gradients are.
+  /// Fills the input with bell-shaped elements of a type, like gradients.
   void fill(cgx_element_type type) {
     if (type == filledWith)
       return;
@@ -96,8 +95,8 @@ struct Buffers {
                          static_cast<char *>(input.get()) + begin * size);
   }
 
-  /// What an optimizer keeps of so many f32, as it does in training: parameters larger than their gradients,
-  /// second moments that are squares.
+  /// Returns optimizer state for the f32 elements as in training: parameters are larger than their gradients,
+  /// and second moments are squares.
   cgx::OptimizerTensors optimizer() {
     if (kept.empty()) {
       std::mt19937 random(2);
@@ -138,9 +137,9 @@ struct Case {
   Operation operation;
   cgx_codec codec;
   cgx_element_type type;
-  double target256KiB; ///< ratio to memcpy, of targets.md; 0 where none is set
+  double target256KiB; ///< ratio to memcpy from targets.md; 0 if there is none
   double target256MiB;
-  const char *family = nullptr; ///< a name for a codec that is not of uniform levels
+  const char *family = nullptr; ///< a name for codecs other than uniform levels
 };
 
 std::string caseName(const Case &c, size_t bytes) {
@@ -162,8 +161,8 @@ std::string caseName(const Case &c, size_t bytes) {
                              : ", " + std::to_string(bytes >> 10) + " KiB");
 }
 
-/// Bytes that must be read and written, at the rates of reading and writing alone: uncompressed bytes a
-/// second.
+/// Returns the limit in uncompressed bytes a second: all bytes that the operation must read and write move at
+/// the rates of reading and writing alone.
 double limitOf(const Case &c, double bytes, double payloadBytes, double readRate, double writeRate) {
   const Operation operation = c.operation;
   const bool isEncode = operation == Operation::encode;
@@ -193,7 +192,7 @@ void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx
       std::memcpy(output, input, buffers.bytes);
       break;
     case Operation::read:
-      // Looks at every byte, in the widest vectors of this machine, and finds none.
+      // This looks at every byte, in the widest vectors of this machine, and finds none.
       benchmark::DoNotOptimize(std::memchr(buffers.ones.get(), 0, buffers.bytes));
       break;
     case Operation::write:
@@ -227,8 +226,8 @@ cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding, bool c
           .checksum = checksum};
 }
 
-/// Codecs other than quantize with uniform levels of the bucket's range. A family of the table that has no
-/// line here is measured with its parameters left out.
+/// Codecs other than quantize with uniform levels of the bucket's range. A family of the table without a line
+/// here is measured with default parameters.
 constexpr struct {
   const char *name;
   cgx_codec codec;

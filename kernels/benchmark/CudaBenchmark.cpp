@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bytes that an operation must move, read and written, a second, over those of a copy from device memory to
-// device memory of 256 MiB. Everything runs once in each round, so that clocks wander for all, and medians
-// count. One measurement is a few runs behind each other, timed by events on the stream.
+// The unit is the ratio to a copy of 256 MiB within device memory, in bytes read and written a second. Every
+// entry runs once in each round, so that varying clocks affect all alike, and medians are taken. One
+// measurement is a few runs in sequence, timed by events on the stream.
 
 #include "CudaBenchmark.h"
 
@@ -44,8 +44,8 @@ std::unique_ptr<Group> require(std::unique_ptr<Group> group, const Outcome &outc
 struct Codec {
   const char *name;
   cgx_codec codec;
-  double encodeTarget, decodeTarget, accumulateTarget, ownerTarget; ///< of targets.md; 0: none
-  bool isExtra;                                                     ///< measured with --all only
+  double encodeTarget, decodeTarget, accumulateTarget, ownerTarget; ///< from targets.md; 0 if there is none
+  bool isExtra;                                                     ///< measured only with --all
 };
 
 cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding) {
@@ -81,14 +81,14 @@ const Codec codecs[] = {
 struct Storage {
   const char *name;
   ResidualStorage storage;
-  double elementBytes; ///< read and written of the residual
+  double elementBytes; ///< bytes of residual read and written per element
 };
 
 const Storage storages[] = {{"f32", ResidualStorage::F32, 8},
                             {"bf16", ResidualStorage::Bf16, 4},
                             {"int8", ResidualStorage::Int8, 2 + 8.0 / residualBlock}};
 
-/// Something to time.
+/// An operation to time.
 struct Entry {
   std::string name;
   std::function<Outcome()> run;
@@ -103,7 +103,7 @@ struct Entry {
   }
 };
 
-/// Lengths of 300 layers as a transformer has them: 25 blocks of matrices, biases and norms.
+/// Returns the lengths of 300 layers of a transformer: 25 blocks of matrices, biases and norms.
 std::vector<uint64_t> transformerLayers() {
   constexpr uint64_t width = 480;
   constexpr uint64_t block[] = {3 * width * width,
@@ -158,7 +158,7 @@ public:
   }
 
 private:
-  /// Bell-shaped elements, as gradients are.
+  /// Fills the input with bell-shaped elements, like gradients.
   void fillInput() {
     std::mt19937 random(1);
     std::normal_distribution<float> normal(0.0f, 1e-3f);
@@ -171,7 +171,7 @@ private:
   }
 
   cuda::EncodedLayer encoded(const cgx_codec &codec, uint64_t elements, void *to) const {
-    // A tensor as long as the gradient, for codecs that read it: so is that of an optimizer.
+    // Codecs that read optimizer state get a tensor as long as the gradient.
     OptimizerTensors optimizer;
     optimizer.kept.fill({input.get(), CGX_F32});
     return {codec, CGX_F32, elements, 0, 3, 0, 0, to, {}, optimizer};
@@ -203,7 +203,7 @@ private:
     addOwner(of, most);
   }
 
-  /// What a payload that varies in size says of it.
+  /// Returns the bytes that a payload of varying size states.
   uint64_t writtenBytes(Group &encode) {
     uint64_t bytes = 0;
     require(encode.run(stream, state.get<cuda::StepState>()));
@@ -212,7 +212,7 @@ private:
     return bytes;
   }
 
-  /// The default codec, and the residual in the memory of the output.
+  /// Adds the default codec with error feedback; the residual is in the memory of the output.
   void addFeedback(const Storage &of) {
     constexpr uint64_t elements = tensorBytes / sizeof(float);
     const cgx_codec codec = quantize(4, 128, CGX_ROUND_STOCHASTIC);
@@ -232,7 +232,7 @@ private:
     constexpr uint32_t rank = 4;
     constexpr uint64_t factor = rank * (rows > columns ? rows : columns);
     require(factors.allocate(MemoryKind::device, 4 * factor * sizeof(float)));
-    require(cuda::copy(factors.get(), input.get(), factors.bytes(), stream)); // any numbers, but no zeros
+    require(cuda::copy(factors.get(), input.get(), factors.bytes(), stream)); // any numbers do, except zeros
     float *memory = factors.get<float>();
     const cuda::LowrankLayer layer = {.codec = {.family = CGX_CODEC_LOWRANK, .rank = rank, .rows = rows},
                                       .elements = elements,
@@ -254,7 +254,7 @@ private:
         {"lowrank 4, result", [this, group] { return group->finish(stream); }, double(tensorBytes), 0});
   }
 
-  /// The owner of a chunk among four ranks, each of which has a payload for it.
+  /// Adds the owner of a chunk among four ranks, each of which contributes a payload.
   void addOwner(const Codec &of, uint64_t bytes) {
     constexpr uint64_t elements = tensorBytes / sizeof(float);
     const uint64_t apart = (bytes + 255) / 256 * 256;
@@ -267,7 +267,7 @@ private:
       made.push_back({encoded(of.codec, elements, contributions.get<char>() + rank * apart), input.get()});
     }
     Outcome outcome;
-    // Payloads of all codecs share their memory: they are made again before they are summed up.
+    // Payloads of all codecs share their memory, so they are encoded again before they are summed.
     std::shared_ptr<Group> make = require(cuda::makeEncodeGroup(made, outcome), outcome);
     std::shared_ptr<Group> sum = require(cuda::makeOwnerGroup(std::span(&owner, 1), outcome), outcome);
     add("owner of " + std::to_string(ownerRanks) + " " + of.name, sum, double((ownerRanks + 1) * bytes),
@@ -337,7 +337,7 @@ private:
   cuda::Stream stream = nullptr;
   Memory input, output, payload, contributions, state, factors;
   std::vector<Entry> entries;
-  std::vector<std::shared_ptr<Group>> prepare; ///< by entry, what runs before it is timed, or null
+  std::vector<std::shared_ptr<Group>> prepare; ///< for each entry, what runs before it is timed, or null
 };
 
 } // namespace

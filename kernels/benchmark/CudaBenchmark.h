@@ -10,7 +10,7 @@
 
 namespace cgx {
 
-/// Prints the table of `cgx-codec-bench --device cuda` and returns the exit status: 1 without a GPU.
+/// Prints the table of `cgx-codec-bench --device cuda` and returns the exit status, which is 1 without a GPU.
 int runCudaBenchmark(bool all);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- CudaOnly.cpp - The benchmark of GPUs alone ------------------------===//
+//===-- CudaOnly.cpp - The benchmark of GPUs only -------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// cgx-codec-bench where Google Benchmark is missing: what runs on a GPU needs none.
+// This is cgx-codec-bench for builds without Google Benchmark, which GPU measurements do not need.
 
 #include "CudaBenchmark.h"
 

@@ -1,4 +1,4 @@
-//===-- LosslessBenchmark.cpp - Lossless beside archivers -----------------===//
+//===-- LosslessBenchmark.cpp - Lossless against archivers ----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -43,7 +43,7 @@ std::vector<float> makeGradient(uint64_t elements) {
   return values;
 }
 
-/// Bytes of the values if exponents, zeros among them, are as short as their entropy.
+/// Returns the bytes of the values if exponents, zeros among them, had the length of their entropy.
 double entropyBytes(const std::vector<float> &values) {
   std::array<double, 256> counts = {};
   double bits = 0;
@@ -58,17 +58,17 @@ double entropyBytes(const std::vector<float> &values) {
   return bits / 8;
 }
 
-/// One way to make bytes shorter.
+/// A way to compress bytes.
 struct Method {
   const char *name;
   uint64_t inputBytes;
-  std::function<uint64_t()> compress; ///< returns the bytes that it made
+  std::function<uint64_t()> compress; ///< returns the compressed bytes
   std::function<void()> decompress;
   uint64_t compressedBytes = 0;
   std::vector<double> compressSeconds = {}, decompressSeconds = {};
 };
 
-/// Seconds that this thread has worked: what others do meanwhile counts less than on a clock on the wall.
+/// Returns the seconds that this thread has run. Other processes disturb them less than wall-clock time.
 double threadSeconds() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -94,7 +94,7 @@ int benchmarkLossless(const Implementation &with) {
   const std::vector<float> input = makeGradient(elements);
   const cgx_codec codec = {.family = CGX_CODEC_LOSSLESS};
   Bytes payload(cgx_payload_bytes(&codec, CGX_F32, elements), 1);
-  struct alignas(64) Line { // where tensors begin
+  struct alignas(64) Line { // the alignment of tensors
     uint8_t bytes[64];
   };
   std::vector<Line> lines(bytes / sizeof(Line));
@@ -148,13 +148,13 @@ int benchmarkLossless(const Implementation &with) {
 
   for (int repetition = 0; repetition < repetitions; ++repetition)
     for (Method &method : methods) {
-      if (method.inputBytes == archivedBytes && repetition >= 3) // they take seconds
+      if (method.inputBytes == archivedBytes && repetition >= 3) // the archivers take seconds
         continue;
       method.compressSeconds.push_back(secondsOf([&] { method.compressedBytes = method.compress(); }));
       method.decompressSeconds.push_back(secondsOf(method.decompress));
       if (method.inputBytes == bytes || repetition == 0)
         isRight &= memcmp(output, input.data(), method.inputBytes) == 0;
-      memset(output, 1, method.inputBytes); // or the next one need not decode anything
+      memset(output, 1, method.inputBytes); // else the next method could pass without decoding
     }
 
   const double copy = double(bytes) / median(methods[0].compressSeconds);

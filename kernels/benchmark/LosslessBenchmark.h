@@ -1,4 +1,4 @@
-//===-- LosslessBenchmark.h - Lossless beside archivers ---------*- C++ -*-===//
+//===-- LosslessBenchmark.h - Lossless against archivers --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 
 namespace cgx {
 
-/// Prints size and speed of the codec lossless, of what exponents alone allow, and of the archivers that the
+/// Prints size and speed of the codec lossless, of the entropy of exponents, and of the archivers that the
 /// build found, on bell-shaped f32 of which 30 % are zero.
 int benchmarkLossless(const Implementation &with);
 

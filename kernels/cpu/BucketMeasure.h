@@ -1,4 +1,4 @@
-//===-- BucketMeasure.h - What a bucket of quantize is scaled by ---*- C++ -*-===//
+//===-- BucketMeasure.h - The measures of a bucket of quantize --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,8 +16,8 @@
 
 namespace cgx {
 
-/// The Euclidean norm of finite elements [begin, end): squares are added in f64, element k to lane
-/// k % 16, then upper halves of the lanes to lower ones.
+/// Returns the Euclidean norm of finite elements [begin, end). Squares are added in f64, that of element k to
+/// lane k % 16; then upper halves of the lanes are added to lower ones.
 inline float euclideanNorm(Source source, const void *input, uint64_t begin, uint64_t end) {
   double lanes[16] = {};
   for (uint64_t i = begin; i < end; ++i) {
@@ -30,7 +30,7 @@ inline float euclideanNorm(Source source, const void *input, uint64_t begin, uin
   return float(std::sqrt(lanes[0]));
 }
 
-/// What a codec scales finite elements [begin, end) by, given their extremes.
+/// Returns the measures of finite elements [begin, end) that the codec's scale needs, given their extremes.
 inline BucketMeasure completeMeasure(const cgx_codec &codec, Source source, const void *input, uint64_t begin,
                                      uint64_t end, float minimum, float maximum, RandomKey key,
                                      uint64_t firstElement) {

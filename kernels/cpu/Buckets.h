@@ -20,7 +20,7 @@ template <typename Visit> void forEachBucket(uint64_t bucketElements, uint64_t e
     visit(bucket, begin, elements - begin < bucketElements ? elements : begin + bucketElements);
 }
 
-/// The bits of the largest magnitude of elements [begin, end).
+/// Returns the bits of the largest magnitude of elements [begin, end).
 inline uint32_t largestMagnitudeBits(Source source, const void *input, uint64_t begin, uint64_t end) {
   uint32_t largest = 0;
   for (uint64_t i = begin; i < end; ++i) {
@@ -30,8 +30,8 @@ inline uint32_t largestMagnitudeBits(Source source, const void *input, uint64_t 
   return largest;
 }
 
-/// Decodes by a function forEachValue(arguments, limit, consume), which calls consume(index, value), into
-/// elements, or adds.
+/// Decodes by a function forEachValue(arguments, limit, consume), which calls consume(index, value).
+/// storeValues() stores the values as elements; addValues() adds them to an accumulator.
 template <typename ForEachValue>
 DecodeError storeValues(const DecodeArguments &arguments, void *output, ForEachValue forEachValue) {
   forEachValue(arguments, largestValue(arguments.type),

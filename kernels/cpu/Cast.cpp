@@ -27,7 +27,7 @@ void encodeBucket(const EncodeArguments &arguments, uint64_t bucket, uint64_t be
   }
 }
 
-/// The scale of an nvfp4 payload goes ahead: blocks are scaled beside it.
+/// Stores the scale of an nvfp4 payload. It comes first because the scales of blocks depend on it.
 void storePayloadScale(const EncodeArguments &arguments) {
   uint32_t largest = 0;
   forEachBucket(arguments.codec->bucket, arguments.elements, [&](uint64_t, uint64_t begin, uint64_t end) {

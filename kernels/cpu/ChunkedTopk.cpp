@@ -28,7 +28,7 @@ uint32_t loadCode(const uint8_t *codes, uint32_t bits, uint64_t index) {
   return code;
 }
 
-/// Elements value(0) to value(elements - 1).
+/// Encodes a bucket whose elements are value(0) to value(elements - 1).
 template <typename Value>
 void encodeBucket(const cgx_codec &codec, uint64_t elements, const Value &value, uint8_t *bytes) {
   const TopkBucketParts parts = topkBucketParts(codec, elements);
@@ -57,7 +57,7 @@ void encodeBucket(const cgx_codec &codec, uint64_t elements, const Value &value,
                    [&](uint64_t, float x) { storeCode(codes, codec.bits, sent++, topkCode(levels, x)); });
 }
 
-/// Calls visit(begin, elements, bytes of the bucket).
+/// Calls visit(begin, elements, bytes of the bucket) for every bucket.
 template <typename Visit>
 void forEachBucketBytes(const cgx_codec &codec, uint64_t elements, uint64_t body, const Visit &visit) {
   forEachBucket(codec.bucket, elements, [&](uint64_t, uint64_t begin, uint64_t end) {
@@ -77,8 +77,8 @@ bool isWellFormed(const DecodeArguments &arguments) {
   return isEach;
 }
 
-/// Calls spoiled(begin, elements) for buckets that are not finite, and take(index, value) for what others
-/// send. Only for bodies that are well formed.
+/// Calls spoiled(begin, elements) for buckets that are not finite, and take(index, value) for the elements
+/// that others send. Bodies must be well formed.
 template <typename Spoiled, typename Take>
 void forEachSent(const DecodeArguments &arguments, float limit, const Spoiled &spoiled, const Take &take) {
   const cgx_codec &codec = *arguments.codec;

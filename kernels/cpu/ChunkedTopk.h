@@ -12,7 +12,7 @@
 
 namespace cgx {
 
-/// Bodies of topk with `bits`: each bucket by itself.
+/// Encode and decode bodies of topk with `bits`, in which each bucket is encoded by itself.
 uint64_t encodeTopkLevels(const EncodeArguments &arguments);
 DecodeError decodeTopkLevels(const DecodeArguments &arguments, void *output);
 DecodeError addTopkLevels(const DecodeArguments &arguments, float *accumulator);

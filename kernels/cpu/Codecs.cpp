@@ -20,10 +20,11 @@
 namespace cgx {
 namespace {
 
-/// Whether there is a header before the body, and a checksum behind it.
+/// Returns whether a header stands before the body and a checksum may follow it.
 bool hasEnvelope(const cgx_codec &codec) { return codec.family != CGX_CODEC_IDENTITY; }
 
-/// The elements to encode, rotated. The seed is a payload's own.
+/// Returns the elements to encode after a rotation. Each payload has its own seed, which is stored before the
+/// body.
 std::unique_ptr<float[]> rotatedInput(const EncodeArguments &arguments) {
   auto x = std::make_unique_for_overwrite<float[]>(arguments.elements);
   for (uint64_t i = 0; i < arguments.elements; ++i)
@@ -73,7 +74,7 @@ uint64_t encodeSource(const cgx_codec &codec, cgx_element_type type, Source sour
   return hasEnvelope(codec) ? endPayload(codec, payload, headerBytes + bodyBytes) : bodyBytes;
 }
 
-/// Checks what is around the body, and calls decodeBody(kernels, arguments) for it.
+/// Checks everything around the body, and calls decodeBody(kernels, arguments) for the body.
 template <typename DecodeBody>
 DecodeError decodeWith(const cgx_codec &codec, cgx_element_type type, const void *payload,
                        uint64_t payloadBytes, uint64_t elements, const Implementation &with,

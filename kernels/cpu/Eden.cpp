@@ -16,7 +16,7 @@
 namespace cgx {
 namespace {
 
-/// Encodes elements that are scaled, filled up and rotated.
+/// Encodes a bucket that is prescaled, filled up with zeros and rotated. Returns its scale.
 float encodeRotated(const EdenSections<uint8_t> &body, const EncodeArguments &arguments, const float *x,
                     uint64_t begin, float prescale) {
   const uint32_t bits = arguments.codec->bits;
@@ -44,7 +44,7 @@ uint64_t encode(const EncodeArguments &arguments) {
   memset(body.levels, 0, body.elements / 8 * codec.bits);
   forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
     const uint32_t largest = largestMagnitudeBits(arguments.source, arguments.input, begin, end);
-    if (largest == 0 || largest >= infinityBits) // levels 0
+    if (largest == 0 || largest >= infinityBits) // all levels stay 0
       return storeScaleValue(body.scales, codec.scale, bucket, largest == 0 ? 0.0f : quietNan());
     const float prescale = edenPrescale(largest);
     float x[CGX_EDEN_MOST_BUCKET] = {};

@@ -1,4 +1,4 @@
-//===-- EdenBody.h - What lies where in a body of eden ----------*- C++ -*-===//
+//===-- EdenBody.h - The layout of a body of eden ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,8 +15,8 @@ namespace cgx {
 
 /// The sections of a body, for encoding and decoding.
 template <typename Byte> struct EdenSections {
-  uint64_t bucket;   ///< elements of each but the last
-  uint64_t elements; ///< once they are rotated: with the zeros behind them
+  uint64_t bucket;   ///< elements of each bucket but the last
+  uint64_t elements; ///< after the rotation, with the zeros that fill up the last bucket
   Byte *begin, *scales, *levels;
 
   EdenSections(const cgx_codec &codec, Byte *body, uint64_t given)
@@ -26,7 +26,7 @@ template <typename Byte> struct EdenSections {
 
   uint64_t seed() const { return loadFrom<uint64_t>(begin); }
 
-  /// Rotated elements of the bucket that begins there.
+  /// Returns the rotated elements of the bucket that begins at `element`.
   uint64_t lengthAt(uint64_t element) const {
     return elements - element < bucket ? elements - element : bucket;
   }

@@ -1,4 +1,4 @@
-//===-- Families.h - The codec families that there are ----------*- C++ -*-===//
+//===-- Families.h - The list of codec families -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,8 @@
 
 namespace cgx {
 
-/// The reference of every family, each in its file; of those without payloads there is none.
+/// Declares the reference loops of every family, each of which has its own file. Families without payloads
+/// define none.
 #define CGX_FAMILY(constant, name, cpp_name, traits, summary) extern const BodyKernels cpp_name##Reference;
 CGX_CODEC_FAMILIES(CGX_FAMILY)
 #undef CGX_FAMILY

@@ -1,4 +1,4 @@
-//===-- kernels/cpu/Gcomp.cpp - Mantissas as long as the optimizer sees ---===//
+//===-- kernels/cpu/Gcomp.cpp - Mantissas as short as the optimizer allows ===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

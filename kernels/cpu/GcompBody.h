@@ -1,4 +1,4 @@
-//===-- kernels/cpu/GcompBody.h - Mantissas as long as their levels ---*- C++ -*-===//
+//===-- kernels/cpu/GcompBody.h - Mantissas as their levels say -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,21 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Writes and reads the mantissas of blocks, which lie there as GcompLevels.h says.
+// This file writes and reads the mantissas of blocks in the layout of gcomp_levels.h.
 //
 // Each instruction set has its own loops:
 //
-//   widen(type, elements, count, out): elements of 16 bits as f32.
-//   Parts: what a block is cut into, with `symbols`, `notZero`, `counts`, and room for rounded elements.
+//   widen(type, elements, count, out): converts elements of 16 bits to f32.
+//   Parts: the parts of a block: `symbols`, `notZero`, `counts`, and space for rounded elements.
 //   level(metric, row, at, count, parts): finds the levels of elements [at, at + count) of a block.
-//   levelNone(at, count, parts): has them at level 0.
-//   split(type, shifts, elements, count, code, parts): cuts elements. False if an exponent has no code.
-//   round(type, shifts, elements, count, parts): rounds them only, to `parts.rounded`.
-//   write(shifts, parts, out): writes levels and mantissas, and no byte behind their end, which it returns.
-//   countLevels(levels, count): how often each is among two bits each.
-//   open(levels, counts, shifts, begins, opened): from levels of two bits each, and from mantissas that begin
-//     level by level at `begins`, to mantissas in the order of elements. It may read `readSlack` bytes
-//     behind.
+//   levelNone(at, count, parts): sets their levels to 0.
+//   split(type, shifts, elements, count, code, parts): splits elements. False if an exponent has no code.
+//   round(type, shifts, elements, count, parts): only rounds elements, into `parts.rounded`.
+//   write(shifts, parts, out): writes levels and mantissas, and no byte after their end, which it returns.
+//   countLevels(levels, count): counts the elements of each level, from levels of two bits each.
+//   open(levels, counts, shifts, begins, opened): puts mantissas in the order of elements. Levels have
+//     two bits each, and the mantissas of each level start at `begins`. May read `readSlack` bytes after
+//     them.
 #ifndef CGX_KERNELS_CPU_GCOMPBODY_H
 #define CGX_KERNELS_CPU_GCOMPBODY_H
 
@@ -29,17 +29,18 @@
 
 namespace cgx::lossless {
 
-/// Elements that the metric is computed of at a time.
+/// The number of elements for which the metric is computed at a time.
 constexpr uint32_t rowElements = 1024;
 
-/// What the metric of a row is made of, as f32 of any alignment; null is what the optimizer does not keep.
+/// The operands of the metric for a row of elements, as f32 of any alignment; null for a tensor that the
+/// optimizer does not keep.
 struct MetricRow {
   const uint8_t *gradient, *kept[CGX_KEPT_TENSORS];
   uintptr_t
-      next[CGX_KEPT_TENSORS]; ///< where the same row of the next block lies in memory, or behind the end
-  uint32_t nextBytes[CGX_KEPT_TENSORS]; ///< of an element there; 0 if there is nothing to ask for
+      next[CGX_KEPT_TENSORS]; ///< the address of the same row of the next block, which may be past the end
+  uint32_t nextBytes[CGX_KEPT_TENSORS]; ///< bytes of an element there; 0 if there is nothing to prefetch
 
-  /// Asks for what the next block needs in place of 16 elements from `i` on.
+  /// Prefetches what the next block needs in place of the 16 elements from `i` on.
   CGX_DEVICE_INLINE void askAhead(uint32_t i) const {
     for (uint32_t which = 0; which < CGX_KEPT_TENSORS; ++which)
       if (nextBytes[which] != 0)
@@ -49,22 +50,22 @@ struct MetricRow {
   }
 };
 
-/// Symbols of a block; of those of its elements that are not zero, in order, the levels, and by level sign
-/// and mantissa in 24 bits. What suits loops without masks of elements.
+/// The parts of a block: its symbols, and for its elements that are not zero, in order, the levels, and by
+/// level the sign and mantissa in 24 bits. This suits loops without masks of elements.
 struct LeveledParts {
-  uint8_t given[blockElements]; ///< the levels of all elements, by the metric
+  uint8_t given[blockElements]; ///< the levels of all elements, found by the metric
   uint8_t symbols[blockElements + partSlack];
   uint8_t levels[blockElements + partSlack];
   uint32_t mantissas[gcompLevels][blockElements + partSlack];
   LevelCounts counts;
   uint32_t notZero;
-  uint8_t rounded[4 * blockElements]; ///< all elements, where a block is raw
+  uint8_t rounded[4 * blockElements]; ///< all elements, for a block that stays uncompressed
 };
 
-/// Writes them by the loops
+/// Writes the parts by these loops:
 ///
-///   packLevels(levels, count, out): two bits each, without a byte behind their end.
-///   packMantissas(mantissas, count, shift, out): 24 - shift bits each, in the same way.
+///   packLevels(levels, count, out): packs two bits each, and writes no byte after their end.
+///   packMantissas(mantissas, count, shift, out): packs 24 - shift bits each, in the same way.
 template <typename Loops>
 uint8_t *writeLeveled(const LevelShifts &shifts, const LeveledParts &parts, uint8_t *out) {
   Loops::packLevels(parts.levels, parts.notZero, out);
@@ -76,7 +77,7 @@ uint8_t *writeLeveled(const LevelShifts &shifts, const LeveledParts &parts, uint
   return out;
 }
 
-/// Mantissas of a block in the order of elements, those by level being room on the way.
+/// The mantissas of a block in the order of elements. `ofLevel` is workspace for those of each level.
 struct LeveledMantissaWords {
   uint32_t mantissas[blockElements + partSlack];
   uint32_t ofLevel[gcompLevels][blockElements + partSlack];
@@ -84,7 +85,7 @@ struct LeveledMantissaWords {
   uint32_t at(cgx_element_type /*type*/, uint32_t i) const { return mantissas[i]; }
 };
 
-/// As `LosslessBody.h` describes it.
+/// The mantissas of gcomp, with the interface that LosslessBody.h describes.
 template <typename Loops> class LeveledMantissas {
 public:
   using Parts = typename Loops::Parts;
@@ -96,7 +97,7 @@ public:
       metric = makeGcompMetric(codec, type, *arguments.optimizer);
   }
 
-  /// As gcompPruned().
+  /// Agrees with gcompPruned().
   static constexpr bool isPruned(cgx_element_type type) { return type != CGX_F16; }
 
   bool split(uint64_t begin, uint32_t count, const uint8_t *elements, const ExponentCode &code,
@@ -161,7 +162,8 @@ private:
     Loops::level(metric, row, at, count, parts);
   }
 
-  /// Elements [begin, begin + count) of a tensor as f32, in `room` if they are not.
+  /// Returns elements [begin, begin + count) of a tensor as f32. If they have another type, they are
+  /// converted into `room`.
   static const uint8_t *widen(cgx_element_type of, const void *elements, uint64_t begin, uint32_t count,
                               float *room) {
     const uint8_t *from = static_cast<const uint8_t *>(elements) + begin * cgx_element_bytes(of);

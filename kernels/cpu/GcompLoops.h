@@ -12,7 +12,8 @@
 
 namespace cgx::lossless {
 
-/// A sequence of bits, lowest first, which writes no byte behind its end: that is where the next one begins.
+/// Writes a sequence of bits, lowest first. It writes no byte after its end, because the next sequence begins
+/// there.
 class MantissaWriter {
 public:
   explicit MantissaWriter(uint8_t *out) : out(out) {}
@@ -37,8 +38,8 @@ private:
   uint32_t waitingBits = 0; ///< fewer than 32 between calls
 };
 
-/// Mantissa `i` of those of one level that begin at `begin`, in its place among 24 bits. Up to four bytes are
-/// read behind them.
+/// Returns mantissa `i` of those of one level that begin at `begin`, in its place among 24 bits. It may read
+/// up to four bytes after them.
 CGX_DEVICE_INLINE uint32_t mantissaAt(const uint8_t *begin, uint32_t i, uint32_t shift) {
   const uint32_t bits = 24 - shift;
   const uint64_t bit = uint64_t(i) * bits;
@@ -47,7 +48,7 @@ CGX_DEVICE_INLINE uint32_t mantissaAt(const uint8_t *begin, uint32_t i, uint32_t
   return ((next >> bit % 8) & ((1u << bits) - 1)) << shift;
 }
 
-/// An element as it is coded.
+/// The bits of an element after pruning and rounding, and its level.
 struct RoundedBits {
   uint32_t bits, level;
 };
@@ -74,7 +75,7 @@ CGX_DEVICE_INLINE uint8_t levelOf(const GcompMetric &metric, const MetricRow &ro
                             kept(CGX_KEPT_FIRST_MOMENT), kept(CGX_KEPT_SECOND_MOMENT)));
 }
 
-/// One element, one mantissa after the other.
+/// Loops that take one element after the other.
 struct ReferenceGcompLoops {
   using Parts = LeveledParts;
 

@@ -6,39 +6,40 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The body of a lossless payload around the loops over a block. Each instruction set has its own `Loops`:
+// This file encodes and decodes lossless bodies around the loops over a block. Each instruction set has its
+// own `Loops`:
 //
-//   Encoder(code), Decoder(code, elements): what the two loops over codes look up.
-//   Counter(type, isPruned), add(elements, count), counts(): counts the exponents of runs of elements. Those
-//     with the exponent 0 are zeros if they are pruned.
-//   narrow(type, values, count, elements): f32 values as elements of 16 bits.
-//   encodeStreams(encoder, symbols, count, ahead, streams, bytes): writes the codes of a block's symbols, one
-//     stream behind the other, and up to `codeSlack` bytes behind them. The bytes of each are in `bytes`;
-//     returns their sum.
-//   decodeStreams(decoder, block, symbols): false if a stream has another number of bytes than its symbols
-//     need, or if the block has another number of elements that are not zero than it says.
-//   merge(type, code, block, opened, symbols, isStreamed, ahead, elements): back to elements.
-//   isStreamed(type, elements, output): whether so many elements are written around the cache; after that,
-//   flush() has others see them.
-//   isPayloadStreamed(bytes): the same of the payload of so many bytes of elements, with
-//   storeLines(lines, count, out): stores lines of `lineBytes` that are aligned.
+//   Encoder(code), Decoder(code, elements): the lookup tables of the two loops over codes.
+//   Counter(type, isPruned), add(elements, count), counts(): counts the exponents of runs of elements. If
+//     these are pruned, elements with the exponent 0 count as zeros.
+//   narrow(type, values, count, elements): converts f32 values to elements of 16 bits.
+//   encodeStreams(encoder, symbols, count, ahead, streams, bytes): writes the codes of a block's symbols, a
+//     stream after the other, and up to `codeSlack` bytes after them. Sets `bytes` to the bytes of each
+//     stream and returns their sum.
+//   decodeStreams(decoder, block, symbols): returns false if a stream's bytes do not match its symbols, or
+//     the number of elements that are not zero does not match the block's header.
+//   merge(type, code, block, opened, symbols, isStreamed, ahead, elements): puts elements together again.
+//   isStreamed(type, elements, output): returns whether so many elements bypass the cache as they are
+//     written; then flush() makes them visible to other threads.
+//   isPayloadStreamed(bytes): returns the same for the payload of so many bytes of elements.
+//   storeLines(lines, count, out): stores lines of `lineBytes` that are aligned, for such payloads.
 //   accumulate(type, elements, count, accumulator): adds elements to an f32 accumulator.
 //
-// Families differ in what a block has of its elements beside their exponents. Each has its own `Mantissas`,
-// made of loops too:
+// Families differ in how a block stores sign and mantissa of its elements. Each has its own `Mantissas`,
+// which is made of loops too:
 //
-//   isPruned(type): whether elements with the exponent 0 are coded as zeros of their sign.
-//   Parts: what a block is cut into, with `symbols` and `notZero`, the number of elements that are not zero.
-//   split(begin, count, elements, code, out, parts): cuts a block that begins with element `begin` of the
-//     input; parts may lie at `out` already. False if an exponent has no code.
-//   raw(elements, count, parts): the elements of a block that was cut, as they are coded.
-//   measure(parts): the bytes that the block has of these parts.
-//   write(parts, out): writes them where split() was told; returns their end.
-//   measureWritten(arguments, block, most): the same of a block that was read, `most` bytes behind
-//     `block.mantissas` at the most; more than `most` if no encoder wrote it.
-//   mostBytes: the most that a block has of them.
-//   Opened, open(arguments, block, opened): sign and mantissa of elements that are not zero, in order, which
-//     loops may read behind. `opened.at(type, i)` are the 24 bits of one.
+//   isPruned(type): returns whether elements with the exponent 0 are coded as zeros of their sign.
+//   Parts: the parts of a block, with `symbols` and `notZero`, the number of elements that are not zero.
+//   split(begin, count, elements, code, out, parts): splits the block that begins with element `begin` of
+//     the input; parts may be stored at `out` already. False if an exponent has no code.
+//   raw(elements, count, parts): returns the elements of a block after split(), as they are to be coded.
+//   measure(parts): returns the bytes that these parts take in the block.
+//   write(parts, out): writes them to the `out` that split() was given, and returns their end.
+//   measureWritten(arguments, block, most): returns the same for a block that is decoded, of which at most
+//     `most` bytes follow `block.mantissas`; more than `most` if no encoder wrote it.
+//   mostBytes: the most bytes that these parts take in a block.
+//   Opened, open(arguments, block, opened): gives sign and mantissa of elements that are not zero, in order;
+//     loops may read past their end. `opened.at(type, i)` returns the 24 bits of one.
 #ifndef CGX_KERNELS_CPU_LOSSLESSBODY_H
 #define CGX_KERNELS_CPU_LOSSLESSBODY_H
 
@@ -48,14 +49,14 @@
 
 namespace cgx::lossless {
 
-/// How far loops may write behind the end of codes, and of parts.
+/// The number of bytes that loops may write after the end of codes, and after the end of parts.
 constexpr uint32_t codeSlack = 64, partSlack = 64;
-/// How far loops may read behind the end of a block.
+/// The number of bytes that loops may read after the end of a block.
 constexpr uint32_t readSlack = 4096;
 static_assert(readSlack > mostStreamBytes + 8);
 
-/// What is needed for the block after this one. Loops that leave memory alone most of the time ask for a
-/// share of it with each row of elements: more at a time would have to wait.
+/// A prefetch of the next block. Loops that seldom use memory prefetch a share of it with each row of
+/// elements, because memory takes only a few requests at a time.
 class Ahead {
 public:
   static constexpr uint32_t rowElements = 16;
@@ -70,24 +71,24 @@ public:
   }
 
 private:
-  uintptr_t at; ///< no pointer: it may come to lie behind the end
+  uintptr_t at; ///< no pointer, because it may come to lie past the end
   uint64_t each;
 };
 
-/// Symbols of a block; parts of those of its elements that are not zero, in order.
+/// The symbols of a block, and the parts of its elements that are not zero, in order.
 struct PlainParts {
   alignas(64) uint8_t symbols[blockElements + partSlack];
   uint8_t *low;  ///< f32: the lowest 16 bits
-  uint8_t *rest; ///< where it belongs if no element is zero
+  uint8_t *rest; ///< stored where it belongs if no element is zero
   uint32_t notZero;
 };
 
-/// Symbols of a block's streams.
+/// The symbols of a block, by stream.
 struct Symbols {
   uint8_t of[blockStreams][streamElements + partSlack];
 };
 
-/// Where the mantissas of a block lie, as they were written.
+/// The mantissas of a block, which stay where they were written.
 struct PlainOpened {
   const uint8_t *low, *rest;
 
@@ -96,10 +97,10 @@ struct PlainOpened {
   }
 };
 
-/// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all. Its loops
-/// provide
+/// The mantissas of lossless: sign and mantissa of all elements, first the lowest 16 bits of all, then the
+/// rest of all. Its loops provide
 ///
-///   split(type, elements, count, code, parts): cuts elements. False if an exponent has no code.
+///   split(type, elements, count, code, parts): splits elements. False if an exponent has no code.
 template <typename Loops> class PlainMantissas {
 public:
   using Parts = PlainParts;
@@ -110,7 +111,7 @@ public:
 
   bool split(uint64_t /*begin*/, uint32_t count, const uint8_t *elements, const ExponentCode &code,
              uint8_t *out, Parts &parts) const {
-    // Whole vectors of `low` do not end behind that of the last element.
+    // `rest` lies after whole vectors of `low`, which may reach past the last element.
     const uint32_t most = (count + Ahead::rowElements - 1) / Ahead::rowElements * Ahead::rowElements;
     parts.low = out;
     parts.rest = out + lowBytes(type, most);
@@ -145,7 +146,7 @@ private:
   cgx_element_type type;
 };
 
-/// A block as its elements are.
+/// Writes a block whose elements stay uncompressed, and returns its bytes.
 inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block) {
   const uint16_t header[4] = {rawMark};
   memcpy(block, header, sizeof header);
@@ -156,21 +157,21 @@ inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block
 
 constexpr uint64_t lineBytes = 64;
 
-/// Where blocks are written, one behind the other: at once, or, so that memory need not be read first, whole
-/// lines around the cache once they are put together.
+/// The destination of blocks, one after the other. They are written at once, or else collected into whole
+/// lines that bypass the cache, so that memory need not be read first.
 template <typename Loops> class BlockSink {
 public:
   BlockSink(uint8_t *out, bool isStreamed)
       : begin(isStreamed ? reinterpret_cast<uintptr_t>(out) % lineBytes : 0), out(out - begin), used(begin),
         isStreamed(isStreamed) {}
 
-  /// Has room for a block of so many elements, and for what loops write behind its parts.
+  /// Returns space for a block of so many elements, and for the bytes that loops write after its parts.
   uint8_t *next(uint32_t count) {
     isShort = count < blockElements;
     return isStreamed || isShort ? lines + used : out;
   }
 
-  /// So many bytes were written there.
+  /// Records that so many bytes were written there.
   void advance(uint64_t bytes) {
     if (!isStreamed) {
       if (isShort)
@@ -181,7 +182,7 @@ public:
     used += bytes;
     if (used < lineBytes)
       return;
-    if (begin != 0) // the line has bytes of others before
+    if (begin != 0) // the start of the line belongs to others
       memcpy(out + begin, lines + begin, lineBytes - begin);
     const uint64_t skipped = begin != 0 ? lineBytes : 0, whole = used / lineBytes * lineBytes;
     Loops::storeLines(lines + skipped, (whole - skipped) / lineBytes, out + skipped);
@@ -200,8 +201,8 @@ public:
 
 private:
   alignas(lineBytes) uint8_t lines[lineBytes + 8 + 4 * blockElements + lineBytes];
-  uint64_t begin; ///< of the bytes that are not yet in memory, in the first line
-  uint8_t *out;   ///< where the first line lies
+  uint64_t begin; ///< offset in the first line of the bytes that are not yet in memory
+  uint8_t *out;   ///< the address of the first line
   uint64_t used;
   bool isStreamed, isShort = false;
 };
@@ -272,7 +273,7 @@ template <typename Mantissas> auto measureWith(const DecodeArguments &arguments)
   };
 }
 
-/// Whether blocks lie one behind the other, from `begin` to the end of the body, and have right headers.
+/// Returns whether blocks follow each other from `begin` to the end of the body, and have correct headers.
 template <typename Mantissas> bool areBlocksWellFormed(const DecodeArguments &arguments, uint64_t begin) {
   const uint64_t blocks = cgx_lossless_block_count(arguments.elements);
   for (uint64_t b = 0; b < blocks; ++b) {
@@ -290,8 +291,8 @@ template <typename Mantissas> bool areBlocksWellFormed(const DecodeArguments &ar
   return true;
 }
 
-/// Decodes the block of `count` elements at [begin, end) of the body. What is wrong in the codes shows only
-/// now, and makes a NaN of every element of the block.
+/// Decodes the block of `count` elements at [begin, end) of the body. Errors in the codes are found only
+/// here, and make every element of the block a NaN.
 template <typename Loops, typename Mantissas>
 void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end, uint32_t count,
                  const ExponentCode &code, const typename Loops::Decoder &decoder, bool isStreamed,
@@ -321,7 +322,7 @@ void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end,
       storeElement(arguments.type, elements, i, floatFromBits(0x7fc00000u));
 }
 
-/// Calls put(first, count, decode) for every block, and decode(isStreamed, elements) there.
+/// Calls put(first, count, decode) for every block; put() calls decode(isStreamed, elements).
 template <typename Loops, typename Mantissas, typename Put>
 DecodeError forEachBlock(const DecodeArguments &arguments, const Put &put) {
   const uint64_t blocks = cgx_lossless_block_count(arguments.elements);

@@ -12,7 +12,7 @@
 
 namespace cgx::lossless {
 
-/// One element, one symbol after the other.
+/// Loops that take one element, or one symbol, after the other.
 struct ReferenceLoops {
   class Counter {
   public:
@@ -98,7 +98,7 @@ struct ReferenceLoops {
     const uint8_t *stream = block.streams;
     uint32_t notZero = 0;
     for (uint32_t s = 0; s < streamCount(block.elements); ++s) {
-      uint64_t position = 0; // in bits; what is behind the stream's end does not count in the end
+      uint64_t position = 0; // in bits; symbols past the stream's end fail the check below
       for (uint32_t i = 0; i < block.inStream(s); ++i) {
         uint32_t next;
         memcpy(&next, stream + position / 8, sizeof next);

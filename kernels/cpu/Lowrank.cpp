@@ -16,14 +16,14 @@
 namespace cgx {
 namespace {
 
-// Of a block of columns, their part of a few vectors stays in the first-level cache. Sums of lanes run side
-// by side, so that additions need not wait for each other, and what vectors or rows that are taken together
-// share is loaded once.
+// Work goes by blocks of columns, so that a block's part of a few vectors stays in the first-level cache.
+// Several sums of lanes run side by side, so that additions need not wait for each other. Vectors or rows
+// that are taken together load their common operand once.
 constexpr uint64_t kBlockColumns = lowrankBlockColumns;
 constexpr uint64_t kLanes = lowrankLanes;
 constexpr uint32_t kTogether = lowrankTogether;
 
-/// The inner products of one row with `count` vectors, added to *sums[0], *sums[1], ...
+/// Adds the inner products of one row with `count` vectors to *sums[0], *sums[1], ...
 template <uint32_t count>
 void addProducts(const float *row, const float *const *vectors, uint64_t columns, float *const *sums) {
   float lanes[count][kLanes] = {};
@@ -40,7 +40,7 @@ void addProducts(const float *row, const float *const *vectors, uint64_t columns
   }
 }
 
-/// output[i] += factors[0] * vectors[0][i] + factors[1] * vectors[1][i] + ...
+/// Adds multiples of vectors: output[i] += factors[0] * vectors[0][i] + factors[1] * vectors[1][i] + ...
 template <uint32_t count>
 void addMultiples(const float *const *vectors, const float *factors, uint64_t length, float *output) {
   for (uint64_t i = 0; i < length; ++i) {
@@ -65,7 +65,7 @@ void addMultiples(uint32_t count, const float *const *vectors, const float *fact
   }
 }
 
-/// Of a block of elements.
+/// Returns the inner product of two blocks.
 double blockProduct(const float *a, const float *b, uint64_t length) {
   double lanes[kLanes] = {};
   for (uint64_t i = 0; i < length; ++i)
@@ -73,7 +73,7 @@ double blockProduct(const float *a, const float *b, uint64_t length) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-/// In f64, in which no square of an f32 overflows or vanishes.
+/// Returns an inner product in f64, in which no square of an f32 overflows or vanishes.
 double innerProduct(const float *a, const float *b, uint64_t length) {
   double product = 0;
   for (uint64_t begin = 0; begin < length; begin += kBlockColumns)
@@ -81,7 +81,7 @@ double innerProduct(const float *a, const float *b, uint64_t length) {
   return product;
 }
 
-/// Divides a vector by its length. Returns that; 0 leaves the vector as it is.
+/// Divides a vector by its length and returns the length. A vector of length 0 stays as it is.
 double normalize(float *vector, uint64_t length) {
   const double norm = std::sqrt(innerProduct(vector, vector, length));
   if (norm != 0)
@@ -90,7 +90,7 @@ double normalize(float *vector, uint64_t length) {
   return norm;
 }
 
-/// Takes from vector `index` what it has of each one before it.
+/// Subtracts from vector `index` its projections onto the vectors before it.
 void orthogonalize(float *vectors, uint32_t index, uint64_t length) {
   float *vector = vectors + index * length;
   for (uint32_t j = 0; j < index; ++j) {
@@ -159,14 +159,14 @@ void reconstructRow(const float *left, const float *right, uint32_t rank, uint64
 void orthonormalize(float *vectors, uint32_t rank, uint64_t length) {
   for (uint32_t j = 0; j < rank; ++j) {
     float *vector = vectors + j * length;
-    // Of length 1 first, so that what f32 rounds away has a known size.
+    // It gets length 1 first, so that the rounding of f32 has a known size.
     normalize(vector, length);
     orthogonalize(vectors, j, length);
     if (normalize(vector, length) < dependentVector) {
       std::fill(vector, vector + length, 0.0f);
       continue;
     }
-    // What rounding left of the others in a short remainder is long in the normalized one.
+    // A short remainder has rounding errors in the direction of the others, and normalizing made them longer.
     orthogonalize(vectors, j, length);
     normalize(vector, length);
   }

@@ -22,13 +22,13 @@ constexpr uint64_t golden = 0x9e3779b97f4a7c15ull;
 uint32_t bitsOf(uint32_t field) { return field; }
 uint32_t bitsOf(float field) { return floatBits(field); }
 
-/// Whether a field says nothing of payloads: lowrank has none.
+/// Returns whether a field does not matter to payloads: only lowrank, which has none, uses these.
 constexpr bool isOfNoPayload(size_t field) {
   return field == offsetof(cgx_codec, rank) / 4 || field == offsetof(cgx_codec, rows) / 4;
 }
 
-/// 16 bits that differ, almost surely, between two codecs or element types. Fields of later
-/// families count, with their number, only where they are not 0: codecs without them keep their bits.
+/// Returns 16 bits that almost surely differ between two codecs or element types. Fields of later families
+/// count, with their number, only if they are not 0, so that older codecs keep their fingerprint.
 uint16_t fingerprint(const cgx_codec &codec, cgx_element_type type) {
   const uint32_t fields[] = {
 #define CGX_FIELD(type, name, meaning) bitsOf(codec.name),

@@ -1,4 +1,4 @@
-//===-- kernels/cpu/Positions.h - Which elements were sent ------*- C++ -*-===//
+//===-- kernels/cpu/Positions.h - Positions of elements sent ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Positions in rising order, in as many bytes as cgx_position_bytes() says: a bitmap, or Elias-Fano coding.
-// There, position i is cut into its lowest bits, packed one behind the other, and the number `high` that is
-// left, for which bit `high + i` of a bit vector is set.
+// Positions are stored in rising order, in as many bytes as cgx_position_bytes() says, as a bitmap or by
+// Elias-Fano coding. The latter splits position i into its lowest bits, which are packed one after the other,
+// and the number `high` above them, for which bit `high + i` of a bit vector is set.
 #ifndef CGX_KERNELS_CPU_POSITIONS_H
 #define CGX_KERNELS_CPU_POSITIONS_H
 
@@ -39,11 +39,11 @@ public:
     ++written;
   }
 
-  /// After the last position.
+  /// Writes the bits that still wait, after the last position.
   void finish() { std::memcpy(low, &waiting, (waitingBits + 7) / 8); }
 
 private:
-  /// The lowest `bits` of a value, at most 32.
+  /// Appends the lowest `bits` bits of a value, at most 32.
   void putLow(uint32_t value, uint32_t bits) {
     waiting |= (value & ((uint64_t(1) << bits) - 1)) << waitingBits;
     waitingBits += bits;
@@ -58,7 +58,7 @@ private:
 
   bool isBitmap;
   uint32_t lowBits;
-  uint8_t *low; ///< where the next lowest bits go, those that wait for the rest of a word before them
+  uint8_t *low; ///< where the next word of lowest bits goes; bits of an incomplete word wait
   uint8_t *high;
   uint64_t waiting = 0;
   uint32_t waitingBits = 0; ///< fewer than 32 between calls
@@ -73,7 +73,8 @@ public:
         lowBytes(isBitmap ? 0 : cgx_position_low_bytes(elements, count)), high(bytes + lowBytes),
         highBits(isBitmap ? elements : cgx_position_high_bits(elements, count)) {}
 
-  /// Whether these are `count` positions of `elements` elements in rising order, as a writer leaves them.
+  /// Returns whether these are `count` positions of `elements` elements in rising order, as a writer leaves
+  /// them.
   bool isWellFormed() const {
     uint64_t found = 0, next = 0;
     bool rising = true;
@@ -86,7 +87,7 @@ public:
     return rising && found == count;
   }
 
-  /// Calls take(i, position) for each. Only for positions that are well formed.
+  /// Calls take(i, position) for each. The positions must be well formed.
   template <typename Take> void forEach(const Take &take) const {
     uint64_t found = 0;
     forEachBit([&](uint64_t bit) {
@@ -115,7 +116,8 @@ private:
     return value;
   }
 
-  /// Bits of the last byte behind the end count too: a writer leaves none there.
+  /// Calls take(bit) for every bit that is set. This includes bits of the last byte past the end, which a
+  /// writer leaves 0.
   template <typename Take> void forEachBit(const Take &take) const {
     const uint64_t bytes = planeBytes(highBits);
     uint64_t byte = 0;

@@ -18,7 +18,7 @@
 namespace cgx {
 namespace {
 
-/// False if an element of [begin, end) is not finite.
+/// Measures a bucket. Returns false if an element of [begin, end) is not finite.
 bool measureBucket(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end,
                    BucketMeasure &measure) {
   float minimum = loadElement(arguments.source, arguments.input, begin);
@@ -56,7 +56,7 @@ void encodeUniform(const QuantizeEncodeArguments &arguments) {
         measureBucket(arguments, begin, end, measure) ? makeUniformScale(codec, measure) : notFiniteScale();
     storeScale(arguments.scales, codec, bucket, scale);
     if (!isFiniteScale(scale))
-      return; // levels 0
+      return; // all levels stay 0
     const FixedPointMap map = makeFixedPointMap(scale, codec.bits);
     storeLevels(arguments, begin, end, [&](float x, uint16_t random) {
       return cutFraction(fixedPoint(map, x), roundingOffset(codec.rounding, codec.bits, random), codec.bits);
@@ -73,7 +73,7 @@ void encodeExponential(const QuantizeEncodeArguments &arguments) {
                             : quietNan();
     storeScaleValue(arguments.scales, codec.scale, bucket, scale);
     if (!isFinite(scale) || scale == 0.0f)
-      return; // levels 0
+      return; // all levels stay 0
     storeLevels(arguments, begin, end, [&](float x, uint16_t random) {
       return exponentialLevel(x, scale, codec.bits, codec.rounding, random);
     });
@@ -96,7 +96,7 @@ void encodeLearned(const QuantizeEncodeArguments &arguments) {
   forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
     const BucketScale range = loadScale(arguments.scales, codec, bucket);
     if (!isFiniteScale(range))
-      return; // levels 0
+      return; // all levels stay 0
     storeLevels(arguments, begin, end, [&](float x, uint16_t random) {
       return learnedLevel(table, levels, shareOfRange(range, x), codec.rounding, random);
     });

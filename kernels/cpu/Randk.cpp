@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint64_t keyBegin = 4, valuesBegin = 12;
 
-/// What is drawn depends on the key alone, and on where in the tensor the payload begins.
+/// Returns the key of the positions, which depends only on the payload's key and on where in the tensor the
+/// payload begins.
 RandomKey keyOfPositions(const EncodeArguments &arguments) {
   return RandomKey{mixBits(arguments.key.value + arguments.firstElement)};
 }

@@ -1,4 +1,4 @@
-//===-- Reduce.cpp - Exact reductions of typed buffers --------------------===//
+//===-- Reduce.cpp - Uncompressed reductions of typed buffers -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled at -O3 for the loops to become vectors.
+// This file is compiled at -O3, which vectorizes its loops.
 
 #include "cgx/kernels/reduce.h"
 
@@ -17,7 +17,7 @@
 namespace cgx {
 namespace {
 
-/// How a stored element is computed with: `Value` is the type of the arithmetic.
+/// The formats of elements: `Stored` is the type in memory and `Value` the type of the arithmetic.
 template <typename T> struct Native {
   using Stored = T;
   using Value = T;
@@ -68,8 +68,8 @@ struct Product {
   }
 };
 
-/// The first operand stays when it is a NaN: no comparison with it holds, and b != b
-/// lets a NaN in.
+/// The maximum. A NaN in the first operand stays, because no comparison with it holds; b != b lets a NaN of
+/// the second one in.
 struct Max {
   template <typename V> static V apply(V a, V b) { return b > a || b != b ? b : a; }
 };

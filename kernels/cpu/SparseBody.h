@@ -1,4 +1,4 @@
-//===-- kernels/cpu/SparseBody.h - Some elements, and what the others are ---*- C++ -*-===//
+//===-- kernels/cpu/SparseBody.h - Some elements, and the rest --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The bodies of topk and randk begin with `rest`, the value of all elements that were not sent, as an f32: 0,
-// or NaN when some of them were not finite, so that no overflow stays unseen.
+// The bodies of topk and randk begin with `rest`, an f32 that is the value of all elements that were not
+// sent: 0, or NaN if some of them may not have been finite, so that no overflow stays unseen.
 #ifndef CGX_KERNELS_CPU_SPARSEBODY_H
 #define CGX_KERNELS_CPU_SPARSEBODY_H
 
@@ -18,7 +18,8 @@
 
 namespace cgx {
 
-/// The source as a constant of the loops below, so that a block of elements becomes a few vectors.
+/// Calls visit(load) with a function for one source. The source is a constant of the loops below, so the
+/// compiler can vectorize them.
 template <typename Visit> auto withSource(Source source, Visit visit) {
   switch (source) {
   case Source::f32:
@@ -34,8 +35,8 @@ template <typename Visit> auto withSource(Source source, Visit visit) {
   }
 }
 
-/// Calls take(i), in order, for the elements that `isWanted`, a condition that few elements meet and that
-/// vectors can tell for a block of them.
+/// Calls take(i), in order, for the elements that meet a condition. Few elements should meet it, and vectors
+/// should be able to test a block of elements.
 template <typename IsWanted, typename Take>
 void forEachWanted(uint64_t elements, const IsWanted &isWanted, const Take &take) {
   constexpr uint64_t block = 32;
@@ -59,14 +60,15 @@ inline void storeRest(uint8_t *body, bool allFinite) {
   memcpy(body, &rest, sizeof rest);
 }
 
-/// What the body says that the rest is: 0 or NaN, whatever the bytes are.
+/// Returns the rest that a body states: 0 or NaN, whatever the bytes are.
 inline float loadRest(const uint8_t *body) {
   float rest;
   memcpy(&rest, body, sizeof rest);
   return rest == 0.0f ? 0.0f : quietNan();
 }
 
-/// Decodes with forEachSent(take), which calls take(i, index) for the i-th value, that of element `index`.
+/// Decodes with forEachSent(take), which calls take(i, index) for the i-th value, which is that of element
+/// `index`.
 template <typename ForEachSent>
 void storeSparse(const DecodeArguments &arguments, float rest, const uint8_t *values, void *output,
                  const ForEachSent &forEachSent) {
@@ -76,7 +78,7 @@ void storeSparse(const DecodeArguments &arguments, float rest, const uint8_t *va
   else
     for (uint64_t i = 0; i < arguments.elements; ++i)
       storeElement(arguments.type, output, i, rest);
-  // Of a size that the compiler knows: a copy of so little is no call.
+  // The size is a constant for the compiler, so that so small a copy is no call.
   const auto storeOf = [&](auto bytes) {
     forEachSent([&](uint64_t i, uint64_t index) {
       memcpy(static_cast<uint8_t *>(output) + index * bytes, values + i * bytes, bytes);
@@ -88,7 +90,7 @@ void storeSparse(const DecodeArguments &arguments, float rest, const uint8_t *va
     storeOf(std::integral_constant<uint64_t, 2>());
 }
 
-/// The same added to an accumulator. Elements that were not sent add nothing.
+/// Adds to an accumulator in the same way. Elements that were not sent add nothing if the rest is 0.
 template <typename ForEachSent>
 void addSparse(const DecodeArguments &arguments, float rest, const uint8_t *values, float *accumulator,
                const ForEachSent &forEachSent) {

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// threshold and adaptive_threshold differ in where a bucket's smallest magnitude comes from: the codec, or
-// the bucket. Their bodies are the same: how many elements are sent, their positions, their values.
+// threshold and adaptive_threshold differ in the smallest magnitude that a bucket sends: it comes from the
+// codec, or from the bucket. Their bodies are alike: the number of elements sent, their positions, and their
+// values.
 
 #include "Buckets.h"
 #include "Families.h"
@@ -19,13 +20,14 @@ namespace {
 
 constexpr uint64_t positionsBegin = 8;
 
-/// The smallest magnitude that is sent, as bits: what is not finite is above all, and zeros never are sent.
+/// Returns the bits of the smallest magnitude that is sent. Elements that are not finite are above every
+/// threshold; zeros never are.
 uint32_t cutOf(float threshold) {
   const uint32_t bits = magnitudeBits(threshold);
   return bits == 0 ? 1 : bits;
 }
 
-/// The cut of elements [begin, end): a share of the largest number among them.
+/// Returns the cut of elements [begin, end): a share of the largest finite magnitude among them.
 template <typename Magnitude>
 uint32_t adaptiveCut(float share, uint64_t begin, uint64_t end, const Magnitude &magnitude) {
   uint32_t largest = 0;
@@ -54,7 +56,7 @@ void forEachAbove(const EncodeArguments &arguments, const Magnitude &magnitude, 
 template <typename Load> uint64_t encodeFrom(const EncodeArguments &arguments, const Load &load) {
   const auto value = [&](uint64_t i) { return load(arguments.input, i); };
   const auto magnitude = [&](uint64_t i) { return magnitudeBits(value(i)); };
-  // How positions are coded depends on their number.
+  // The elements are counted first, because the coding of positions depends on their number.
   uint64_t count = 0;
   forEachAbove(arguments, magnitude, [&](uint64_t) { ++count; });
   memcpy(arguments.body, &count, sizeof count);

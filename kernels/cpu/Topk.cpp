@@ -18,7 +18,7 @@ template <typename Load> void encodeFrom(const EncodeArguments &arguments, const
   const auto value = [&](uint64_t i) { return load(arguments.input, i); };
   const auto magnitude = [&](uint64_t i) { return magnitudeBits(value(i)); };
   const Cut cut = findCut(elements, count, magnitude);
-  // NaNs and infinities are larger than numbers. When they fill all places, some may be left out.
+  // NaNs and infinities are larger than all numbers. If they fill all places, some of them may be left out.
   storeRest(arguments.body, cut.magnitude < infinityBits);
   PositionsWriter positions(elements, count, arguments.body + 4);
   uint8_t *values = arguments.body + 4 + cgx_position_bytes(elements, count);

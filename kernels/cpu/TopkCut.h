@@ -1,4 +1,4 @@
-//===-- kernels/cpu/TopkCut.h - Which elements are the largest ---*- C++ -*-===//
+//===-- kernels/cpu/TopkCut.h - The cut of the largest elements -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,20 +15,20 @@
 
 namespace cgx {
 
-/// What separates the elements that are sent: those of a larger magnitude are, and the first `ties` of this
-/// one.
+/// The cut between elements that are sent and others: elements of a larger magnitude are sent, and the first
+/// `ties` elements of this magnitude.
 struct Cut {
   uint32_t magnitude;
   uint64_t ties;
 };
 
-/// Counts what digits the magnitudes have. Four counters take turns: equal neighbours do not wait for each
+/// Counts the digits of magnitudes. Four counters take turns, so that equal neighbours do not wait for each
 /// other.
 class Histogram {
 public:
   void add(uint64_t turn, uint32_t digit) { ++counts[turn & 3][digit]; }
 
-  /// The digit of the `wanted`-th largest; `wanted` becomes its place among those of that digit.
+  /// Returns the digit of the `wanted`-th largest; `wanted` becomes its place among those of that digit.
   uint32_t find(uint64_t &wanted) const {
     for (uint32_t digit = digits; digit-- > 0;) {
       uint64_t count = 0;
@@ -46,8 +46,8 @@ private:
   std::array<std::array<uint32_t, digits>, 4> counts = {};
 };
 
-/// Selects by radix, without moving an element: 11 bits of the magnitude, 11 more among the elements that
-/// have those, then the last 9.
+/// Finds the cut by radix selection, without moving an element: by the top 11 bits of magnitudes, then the
+/// next 11 among the elements with that prefix, then the last 9.
 template <typename Magnitude> Cut findCut(uint64_t elements, uint64_t count, const Magnitude &magnitude) {
   uint64_t wanted = count;
   Histogram first;

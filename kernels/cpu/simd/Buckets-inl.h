@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The scale of one bucket of any length and source, and of a few buckets at once, which
-// share the last steps of the reduction and the divisions.
+// These functions measure one bucket of any length and source, or a few buckets at once, which share the last
+// steps of the reduction and the divisions.
 
 #if defined(CGX_KERNELS_CPU_SIMD_BUCKETS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_BUCKETS
@@ -25,7 +25,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// The extremes of elements [begin, end), begin < end. False if one of them is not finite.
+/// Finds the extremes of elements [begin, end), begin < end. Returns false if one of them is not finite.
 template <Source source>
 bool extremesOfRun(const void *input, uint64_t begin, uint64_t end, float &minimum, float &maximum) {
   const Floats floats;
@@ -41,7 +41,7 @@ bool extremesOfRun(const void *input, uint64_t begin, uint64_t end, float &minim
     return finite;
   }
   FloatVector low = loadElements<source>(input, begin), high = low;
-  FloatVector poison = hn::Zero(floats); // x * 0 is a NaN for what is not finite
+  FloatVector poison = hn::Zero(floats); // x * 0 is a NaN if x is not finite
   for (uint64_t i = begin; i < end; i += lanes) {
     const FloatVector x = loadElements<source>(input, i + lanes <= end ? i : end - lanes);
     low = hn::Min(low, x);
@@ -53,7 +53,7 @@ bool extremesOfRun(const void *input, uint64_t begin, uint64_t end, float &minim
   return hn::AllTrue(floats, hn::Eq(poison, poison));
 }
 
-/// The scale of the bucket of elements [begin, end), begin < end, with uniform levels.
+/// Returns the scale of the bucket of elements [begin, end), begin < end, with uniform levels.
 template <Source source>
 BucketScale measureBucket(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end) {
   float minimum, maximum;
@@ -84,7 +84,7 @@ template <class D, class V, class Operation> HWY_INLINE FourVector foldToFour(D 
   }
 }
 
-/// Lane i of the result is v_i reduced.
+/// Reduces four vectors: lane i of the result is v_i reduced.
 template <class Operation>
 HWY_INLINE FourVector reduceFour(FourVector v0, FourVector v1, FourVector v2, FourVector v3,
                                  Operation operation) {
@@ -100,12 +100,12 @@ struct BucketExtremes {
   FloatVector poison; ///< a NaN somewhere if an element is not finite
 };
 
-/// Extremes of a bucket in the making: two of each, for shorter chains of operations.
+/// The extremes of a bucket that is being measured. There are two of each, for shorter chains of operations.
 struct RunningExtremes {
   FloatVector low0, low1, high0, high1, poison0, poison1;
 };
 
-/// Takes vectors [v, vectors), which start at element `at`.
+/// Takes vectors [v, vectors) of a group that starts at element `at`.
 template <Source source, size_t v, size_t vectors>
 HWY_INLINE void takeVectors(const void *HWY_RESTRICT input, uint64_t at, float *HWY_RESTRICT widened,
                             RunningExtremes &running) {
@@ -128,8 +128,8 @@ HWY_INLINE void takeVectors(const void *HWY_RESTRICT input, uint64_t at, float *
   }
 }
 
-/// Extremes of `bucket` elements from `begin` on, a multiple of `vectors` vectors, as four lanes
-/// each. Elements that are not f32 are also written as such to `widened`.
+/// Returns the extremes of the `bucket` elements from `begin` on, a multiple of `vectors` vectors, as four
+/// lanes each. Elements of 16 bits are also written as f32 to `widened`.
 template <Source source, size_t vectors>
 HWY_INLINE BucketExtremes extremesOf(const void *HWY_RESTRICT input, uint64_t begin, uint64_t bucket,
                                      float *HWY_RESTRICT widened) {
@@ -146,7 +146,7 @@ HWY_INLINE BucketExtremes extremesOf(const void *HWY_RESTRICT input, uint64_t be
                         hn::Add(running.poison0, running.poison1)};
 }
 
-/// What measureBuckets() needs of a codec, computed once a payload.
+/// The parameters of measureBuckets(), computed once a payload.
 struct MeasuringPlan {
   uint64_t bucket;
   bool narrow;      ///< scales are stored in bf16
@@ -163,14 +163,14 @@ struct MeasuringPlan {
   uint64_t scaleBytes() const { return (narrow ? 2 : 4) * (symmetrical ? 1 : 2); }
 };
 
-/// Scales of four buckets, as stored.
+/// The scales of four buckets, as stored.
 struct FourScales {
   FourVector minimum;
   FourVector unit;
-  hn::Mask<Four> flat; ///< one value in all of the bucket, and the unit is 0
+  hn::Mask<Four> flat; ///< all elements of the bucket are equal, and the unit is 0
 };
 
-/// makeBucketScale() of every lane.
+/// Computes makeBucketScale() in every lane.
 HWY_INLINE FourScales scaleBetween(const MeasuringPlan &plan, FourVector lowest, FourVector highest) {
   const Four four;
   const hn::RebindToSigned<Four> integers;
@@ -192,7 +192,7 @@ HWY_INLINE FourScales scaleBetween(const MeasuringPlan &plan, FourVector lowest,
   return FourScales{minimum, hn::IfThenZeroElse(flat, unit), flat};
 }
 
-/// makeSymmetricScale() of every lane.
+/// Computes makeSymmetricScale() in every lane.
 HWY_INLINE FourScales scaleAroundZero(const MeasuringPlan &plan, FourVector lowest, FourVector highest) {
   const Four four;
   const hn::RebindToSigned<Four> integers;
@@ -227,10 +227,9 @@ HWY_INLINE void storeScales(const MeasuringPlan &plan, const FourScales &of, uin
   memcpy(scales, stored, count * plan.scaleBytes());
 }
 
-/// Measures `count` (1, 2 or 4) buckets from element `begin` on: stores their scales, and the minimum
-/// and the factor that fixedPoint() needs; writes four of each of these in any case. False, and
-/// nothing to rely on, if one of them needs more than the plain map: an element that is not finite, or
-/// a unit that needs prescaling.
+/// Measures `count` (1, 2 or 4) buckets from element `begin` on. Stores their scales, and the minimum and the
+/// factor that fixedPoint() needs; always writes four of each of these. Returns false if a bucket has an
+/// element that is not finite, or a unit that needs prescaling; then the results are invalid.
 template <Source source, size_t vectors, uint64_t count>
 HWY_INLINE bool measureBuckets(const MeasuringPlan &plan, const void *HWY_RESTRICT input, uint64_t begin,
                                float *widened, uint8_t *scales, float *minimums, float *factors) {
@@ -266,7 +265,7 @@ HWY_INLINE bool measureBuckets(const MeasuringPlan &plan, const void *HWY_RESTRI
   const FourScales of =
       plan.symmetrical ? scaleAroundZero(plan, lowest, highest) : scaleBetween(plan, lowest, highest);
   storeScales<count>(plan, of, scales);
-  // makeFixedPointMap(), lane by lane.
+  // This is makeFixedPointMap(), lane by lane.
   const FourVector factor = hn::Div(hn::Set(four, plan.one), of.unit);
   hn::StoreU(of.minimum, four, minimums);
   hn::StoreU(hn::IfThenZeroElse(of.flat, factor), four, factors);

@@ -21,8 +21,9 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// miniCode() of every lane: a number is added to each magnitude whose last place is that of the format at
-/// this exponent, or of its subnormal numbers. Unless `clamped`, no magnitude may round to above the largest.
+/// Computes miniCode() in every lane. It adds to each magnitude a number whose last place is that of the
+/// format at this exponent, or of its subnormal numbers. Unless `clamped`, no magnitude may round to above
+/// the largest.
 template <const MiniFormat &format, bool clamped> HWY_INLINE WordVector miniCodes(FloatVector y) {
   const Floats floats;
   const Words words;
@@ -35,7 +36,7 @@ template <const MiniFormat &format, bool clamped> HWY_INLINE WordVector miniCode
                                       hn::Set(words, lowestExponent));
   const WordVector magic = hn::Add(exponent, hn::Set(words, uint32_t(shift) << 23));
   const WordVector sum = hn::BitCast(words, hn::Add(magnitude, hn::BitCast(floats, magic)));
-  // The integer that the last places count, and above it what exponents count for.
+  // The last places count units of the mantissa; the exponents are added above them.
   const WordVector places = hn::Sub(sum, magic);
   const WordVector code =
       hn::Add(places, hn::ShiftRight<shift>(hn::Sub(exponent, hn::Set(words, lowestExponent))));
@@ -44,7 +45,7 @@ template <const MiniFormat &format, bool clamped> HWY_INLINE WordVector miniCode
                    hn::Set(words, signBit));
 }
 
-/// castValue() of every lane, for a scale that is finite.
+/// Computes castValue() in every lane, for a scale that is finite.
 template <const MiniFormat &format>
 HWY_INLINE FloatVector castValues(WordVector codes, FloatVector scale, FloatVector limit) {
   const Floats floats;
@@ -137,7 +138,8 @@ void decodeMini(const DecodeArguments &arguments, float limit, OutputOf<sink> *o
   });
 }
 
-/// A row of 32 is two blocks of nvfp4: element j of the first one and of the second share a byte.
+/// Encodes nvfp4. A row of 32 elements is two blocks, and element j of the first one shares a byte with
+/// element j of the second.
 template <Source source> void encodeNvfp4(const EncodeArguments &arguments) {
   constexpr uint64_t block = CGX_NVFP4_BLOCK_ELEMENTS;
   const Floats floats;
@@ -149,7 +151,7 @@ template <Source source> void encodeNvfp4(const EncodeArguments &arguments) {
     top = largest < infinityBits && largest > top ? largest : top;
   });
   storeScaleValue(arguments.body, CGX_SCALE_F32, 0, nvfp4Scale(top));
-  // What has no number is encoded as 0.
+  // A block whose factor is not finite gets codes 0.
   const auto factorOf = [&](uint64_t begin, uint64_t end) {
     return storeCastScale(arguments.body, codec, begin / block,
                           largestMagnitude<source>(arguments.input, begin, end));
@@ -208,7 +210,7 @@ template <Sink sink> void decodeNvfp4(const DecodeArguments &arguments, float li
     one(i);
 }
 
-/// To and from bf16 or f16: `wide` is how its elements lie in memory.
+/// Encodes to bf16 or f16, as decodeHalves() decodes it. `wide` is the representation in the payload.
 template <Source wide, Source source> void encodeHalves(const EncodeArguments &arguments) {
   constexpr Sink sink = wide == Source::bf16 ? Sink::bf16 : Sink::f16;
   uint16_t *output = reinterpret_cast<uint16_t *>(arguments.body);

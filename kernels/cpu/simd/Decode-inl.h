@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The same two ways as to encode: whole segments, in buckets of a multiple
-// of 32 elements whose values all are finite, go through registers; everything else goes
-// through a buffer of levels.
+// Decoding has the same two paths as encoding. Whole segments in buckets of a multiple of 32 elements whose
+// values are all finite go through registers; everything else goes through a buffer of levels.
 
 #if defined(CGX_KERNELS_CPU_SIMD_DECODE) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_DECODE
@@ -26,14 +25,15 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Whether levelValue() of every level needs no limit: the values lie between that of level 0 and that of
-/// the top level. False for NaNs.
+/// Returns whether levelValue() needs no limit for any level: all values lie between those of level 0 and of
+/// the top level. Returns false for NaNs.
 inline bool isPlain(BucketScale scale, uint32_t bits, float limit) {
   const float top = fusedMultiplyAdd(float((1u << bits) - 1u), scale.unit, scale.minimum);
   return std::abs(scale.minimum) <= limit && std::abs(top) <= limit;
 }
 
-/// The rows of a block, computed. `scales` has one entry a row, or one if the block is of one bucket.
+/// The rows of a block, whose values are computed. `scales` has one entry for each row, or one if the block
+/// lies in one bucket.
 template <Sink sink, bool oneBucket> struct ComputedRows {
   static constexpr bool takesDirtyLevels = false;
   const BucketScale *scales;
@@ -51,8 +51,8 @@ template <Sink sink, bool oneBucket> struct ComputedRows {
 };
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-/// The rows of a block of one bucket of at most 4 bits, looked up in a table of 16 values that repeats
-/// every 2^bits: the look-up ignores all but the lowest four bits of an index.
+/// The rows of a block in one bucket with at most 4 bits, whose values are looked up. The table has 16 values
+/// and repeats every 2^bits; the look-up ignores all but the lowest four bits of an index.
 template <Sink sink> struct LookedUpRows {
   static constexpr bool takesDirtyLevels = true;
   FloatVector table;
@@ -69,7 +69,7 @@ template <Sink sink> struct LookedUpRows;
 constexpr bool haveLookUp = false;
 #endif
 
-/// The levels of a block, in order, to the buffer.
+/// The rows of a block, whose levels go to the buffer in order.
 struct BufferRows {
   static constexpr bool takesDirtyLevels = false;
   uint16_t *HWY_RESTRICT buffer;
@@ -95,19 +95,19 @@ inline void unpackDense(const uint8_t *in, uint64_t count, uint32_t bits, uint16
   }
 }
 
-/// What decoding through the buffer does with the values of a run.
+/// The destination of values that are decoded through the buffer.
 template <Sink sink> struct Consumer {
   OutputOf<sink> *output;
 
   void one(uint64_t index, float value) const { emitOne<sink>(value, output + index); }
 
   HWY_INLINE void vector(uint64_t index, FloatVector value) const {
-    // A vector of the buffer is not aligned.
+    // Vectors of the buffer may be unaligned, which streaming stores do not allow.
     emit<sink == Sink::streamedF32 ? Sink::f32 : sink>(value, output + index);
   }
 };
 
-/// Values of `count` levels of one bucket.
+/// Decodes `count` levels of one bucket.
 template <Sink sink>
 void decodeRun(BucketScale scale, float limit, const uint16_t *levels, uint64_t begin, uint64_t count,
                const Consumer<sink> &consumer) {
@@ -133,7 +133,7 @@ void decodeRun(BucketScale scale, float limit, const uint16_t *levels, uint64_t 
     consumer.one(begin + i, levelValue(scale, levels[i], limit));
 }
 
-/// Unpacks a chunk; only the payload's last one may end inside a block.
+/// Unpacks a chunk. Only the payload's last chunk may end inside a block.
 template <uint32_t bits> void unpackBuffer(const uint8_t *in, uint64_t count, uint16_t *buffer) {
   constexpr uint64_t blockElements = packingBlockElements(bits);
   for (; count >= blockElements;
@@ -144,7 +144,7 @@ template <uint32_t bits> void unpackBuffer(const uint8_t *in, uint64_t count, ui
 
 using UnpackBuffer = void (*)(const uint8_t *in, uint64_t count, uint16_t *buffer);
 
-/// Decodes elements [begin, end) through the buffer; begin and end as in encodeBuffered().
+/// Decodes elements [begin, end) through the buffer; begin and end are as in encodeBuffered().
 template <Sink sink>
 void decodeBuffered(const QuantizeDecodeArguments &arguments, UnpackBuffer unpack, float limit,
                     uint64_t begin, uint64_t end, const Consumer<sink> &consumer) {

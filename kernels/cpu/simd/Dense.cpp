@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled once for each instruction set by foreach_target.h. Rows of 32 elements need buckets of
-// whole rows, and random numbers that start with one; all else is left to the reference.
+// foreach_target.h compiles this file once for each instruction set. Rows of 32 elements need buckets of
+// whole rows, and random numbers that start with a row; all other cases are left to the reference.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/Dense.cpp"
@@ -160,7 +160,7 @@ DecodeError accumulateCast(const DecodeArguments &arguments, float *accumulator)
 
 } // namespace
 
-// Not internal to this file.
+// These are declared extern because a const object would be internal to this file.
 extern const BodyKernels ternaryKernels, signKernels, naturalKernels, castKernels;
 const BodyKernels ternaryKernels = {encodeTernary, decodeTernary, accumulateTernary};
 const BodyKernels signKernels = {encodeSign, decodeSign, accumulateSign};

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Buckets go through a buffer of floats, group by group: a group is as many buckets as fill whole blocks of
-// packed levels. A rotation takes 64 or 128 elements at a time through registers: pairs that lie in one
-// vector are added and subtracted by one shuffle and one fma, whose product by 1 or -1 is exact, pairs of
-// vectors by an addition and a subtraction. So each sum is that of transformBlock().
+// Buckets go through a buffer of floats, group by group; a group is as many buckets as fill whole blocks of
+// packed levels. A rotation takes 64 or 128 elements at a time through registers. Pairs within one vector are
+// added and subtracted by one shuffle and one fma, whose product by 1 or -1 is exact; pairs of vectors by an
+// addition and a subtraction. So each sum is the one that transformBlock() computes.
 
 #if defined(CGX_KERNELS_CPU_SIMD_EDEN) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_EDEN
@@ -28,11 +28,11 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Elements of a group at least: whole blocks of every width.
+/// The least number of elements in a group, which makes whole blocks of every width.
 constexpr uint64_t edenGroupElements = 512;
 static_assert(CGX_EDEN_MOST_BUCKET % edenGroupElements == 0);
 
-/// As many elements as `count` vectors hold, a power of two. Halves of halves stay in registers where an
+/// The elements of `count` vectors, a power of two. As halves of halves they stay in registers, where an
 /// array of vectors would not.
 template <size_t count> struct Tile {
   Tile<count / 2> low, high;
@@ -41,7 +41,7 @@ template <> struct Tile<1> {
   FloatVector x;
 };
 
-/// 1 in lanes that are the first of their pair at a distance, -1 in others.
+/// Returns 1 in lanes that are the first of their pair at a distance, and -1 in the others.
 template <size_t distance> HWY_INLINE FloatVector pairSigns() {
   const Floats floats;
   const Words words;
@@ -50,7 +50,7 @@ template <size_t distance> HWY_INLINE FloatVector pairSigns() {
   return hn::Xor(hn::Set(floats, 1.0f), hn::BitCast(floats, hn::ShiftLeft<shift>(isSecond)));
 }
 
-/// The vector whose lanes are exchanged with those at a distance.
+/// Exchanges each lane with the one at a distance.
 template <size_t distance> HWY_INLINE FloatVector exchangePairs(FloatVector x) {
   if constexpr (distance == 1)
     return hn::Shuffle2301(x);
@@ -80,7 +80,7 @@ template <size_t count> HWY_INLINE void addPairsOfTiles(Tile<count> &a, Tile<cou
   }
 }
 
-/// transformBlock() of as many elements as the tile holds.
+/// Computes transformBlock() of the elements of a tile.
 template <size_t count> HWY_INLINE void transformTile(Tile<count> &tile) {
   if constexpr (count == 1) {
     tile.x = addPairsInVector(tile.x);
@@ -109,7 +109,7 @@ template <size_t count> HWY_INLINE void storeTile(const Tile<count> &tile, float
   }
 }
 
-/// Elements of a tensor, multiplied by a factor.
+/// Loads elements of a tensor, multiplied by a factor.
 template <Source source, size_t count>
 HWY_INLINE void loadScaled(Tile<count> &tile, const void *HWY_RESTRICT input, uint64_t index,
                            FloatVector factor) {
@@ -121,7 +121,7 @@ HWY_INLINE void loadScaled(Tile<count> &tile, const void *HWY_RESTRICT input, ui
   }
 }
 
-/// The rest of transformBlock(), once its tiles are transformed.
+/// Does the rest of transformBlock() after its tiles are transformed.
 inline void transformAcrossTiles(float *HWY_RESTRICT x, uint64_t tile, uint64_t length) {
   const Floats floats;
   for (uint64_t distance = tile; distance < length; distance *= 2)
@@ -133,7 +133,7 @@ inline void transformAcrossTiles(float *HWY_RESTRICT x, uint64_t tile, uint64_t 
       }
 }
 
-/// The elements of a vector with the signs changed whose bits are set, the first one's the lowest.
+/// Changes the signs of the elements whose bit is set. The first element has the lowest bit.
 HWY_INLINE FloatVector changeSigns(FloatVector x, uint64_t bits) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return hn::IfThenElse(maskOfBits(uint32_t(bits)), hn::Neg(x), x);
@@ -145,7 +145,7 @@ HWY_INLINE FloatVector changeSigns(FloatVector x, uint64_t bits) {
 #endif
 }
 
-/// Draws the words of both rotations for a bucket.
+/// The sign bits of both rotations for a bucket.
 struct BucketSigns {
   uint64_t words[2][CGX_EDEN_MOST_BUCKET / edenSignElements];
 
@@ -158,7 +158,7 @@ struct BucketSigns {
   }
 };
 
-/// Changes the signs of a tile, of which these vectors are before the part that is given.
+/// Changes the signs of a part of a tile that has `before` vectors before it.
 template <size_t before = 0, size_t count>
 HWY_INLINE void changeSignsOfTile(Tile<count> &tile, const uint64_t *HWY_RESTRICT words) {
   if constexpr (count == 1) {
@@ -170,7 +170,7 @@ HWY_INLINE void changeSignsOfTile(Tile<count> &tile, const uint64_t *HWY_RESTRIC
   }
 }
 
-/// Sums of 16 lanes, in one vector or several, as the reference has them.
+/// Sums in 16 lanes, as the reference has them, in one vector or several.
 struct LaneSums {
   static constexpr size_t vectors = rowLanes / lanes;
   FloatVector sums[vectors];
@@ -194,7 +194,7 @@ struct LaneSums {
   }
 };
 
-/// A table of up to 128 floats, looked up by the numbers in a vector.
+/// Looks up numbers in a table of up to 128 floats.
 template <uint32_t entries> HWY_INLINE FloatVector lookUp(const float *table, WordVector numbers) {
   const Floats floats;
   const hn::RebindToSigned<Floats> integers;
@@ -205,8 +205,8 @@ template <uint32_t entries> HWY_INLINE FloatVector lookUp(const float *table, Wo
     return hn::GatherIndex(floats, table, indices);
 }
 
-/// The tables of nearestNormalLevel() for one width: for each step of the search, the middle that a number is
-/// compared with, and the levels. There is room behind them for a whole vector.
+/// The tables of nearestNormalLevel() for one width: for each step of the search the midpoints that
+/// magnitudes are compared with, and the levels. Each table has space for a whole vector after its end.
 template <uint32_t bits> struct NormalTables {
   static constexpr uint32_t count = 1u << (bits - 1);
   HWY_ALIGN float levels[count + 16] = {};
@@ -238,7 +238,7 @@ template <uint32_t bits> struct NormalTables {
 
 template <uint32_t bits> constexpr NormalTables<bits> normalTables;
 
-/// Codes in the upper bits of 16, in words of 32: what packBlock() takes.
+/// Codes in the upper bits of 16, one in each 32-bit word, as packBlock() takes them.
 template <uint32_t bits> struct CodeRows {
   const float *HWY_RESTRICT codes;
 
@@ -250,7 +250,7 @@ template <uint32_t bits> struct CodeRows {
   }
 };
 
-/// Changes the signs of a bucket in the buffer, and transforms it.
+/// Changes the signs of a bucket in the buffer, and then transforms it.
 template <size_t count>
 HWY_INLINE void rotateTiles(float *HWY_RESTRICT x, uint64_t length, const uint64_t *HWY_RESTRICT signs) {
   constexpr uint64_t tileElements = count * lanes;
@@ -268,7 +268,7 @@ HWY_INLINE void rotateTiles(float *HWY_RESTRICT x, uint64_t length, const uint64
 // Encode
 //===----------------------------------------------------------------------===//
 
-/// Loads a bucket, multiplied by `prescale`, and rotates it twice. Tiles have `count` vectors.
+/// Loads a bucket, multiplies it by `prescale`, and rotates it twice. Tiles have `count` vectors.
 template <Source source, size_t count>
 HWY_INLINE void rotateTwice(const void *HWY_RESTRICT input, uint64_t begin, uint64_t length, float prescale,
                             const BucketSigns &signs, float *HWY_RESTRICT x) {
@@ -293,7 +293,7 @@ HWY_INLINE void rotateTwice(const void *HWY_RESTRICT input, uint64_t begin, uint
   rotateTiles<count>(x, length, signs.words[1]);
 }
 
-/// The same for a bucket that has to be filled up with zeros.
+/// Does the same for a bucket that must be filled up with zeros.
 template <Source source, size_t count>
 HWY_NOINLINE void fillUpAndRotate(const void *input, uint64_t begin, uint64_t end, uint64_t length,
                                   float prescale, const BucketSigns &signs, float *x) {
@@ -312,8 +312,8 @@ HWY_INLINE void rotateIn(const EncodeArguments &arguments, const BucketSigns &si
     fillUpAndRotate<source, count>(arguments.input, begin, end, length, prescale, signs, x);
 }
 
-/// Rotates a bucket into a buffer, and returns what it was multiplied by: 0 if the bucket is all zeros, NaN
-/// if not all of it is finite; then the buffer is left as it is.
+/// Rotates a bucket into a buffer, and returns its prescale: 0 if the bucket is all zeros, NaN if some
+/// element is not finite. In these cases the buffer is unchanged.
 template <Source source>
 float rotateBucket(const EncodeArguments &arguments, uint64_t seed, uint64_t begin, uint64_t length,
                    float *x) {
@@ -359,7 +359,7 @@ template <uint32_t bits> float encodeRotated(float *HWY_RESTRICT x, uint64_t len
   return edenScale(sum, products.fold(), inverseLength, prescale);
 }
 
-/// Packs the codes of a group, of which only the payload's last one may end inside a block.
+/// Packs the codes of a group. Only the payload's last group may end inside a block.
 template <uint32_t bits> void packCodes(const float *codes, uint64_t count, uint8_t *out) {
   constexpr uint64_t block = packingBlockElements(bits);
   for (; count >= block; count -= block, codes += block, out += packingBlockBytes(bits))
@@ -376,7 +376,7 @@ struct EdenEncoder {
   void (*packCodes)(const float *codes, uint64_t count, uint8_t *out);
 };
 
-/// Encodes the bucket that begins there, its codes into `x`.
+/// Encodes the bucket that begins at `begin`, with its codes into `x`.
 inline void encodeEdenBucket(const EdenEncoder &with, const EncodeArguments &arguments,
                              const EdenSections<uint8_t> &body, uint64_t seed, uint64_t begin, float *x) {
   const cgx_codec &codec = *arguments.codec;
@@ -410,7 +410,7 @@ inline void encodeEden(const EdenEncoder &with, const EncodeArguments &arguments
 // Decode
 //===----------------------------------------------------------------------===//
 
-/// The levels of codes, into a buffer.
+/// The levels of codes, stored into a buffer.
 template <uint32_t bits> struct LevelRows {
   static constexpr bool takesDirtyLevels = false;
   float *HWY_RESTRICT x;
@@ -429,7 +429,7 @@ template <uint32_t bits> struct LevelRows {
   }
 };
 
-/// Rotates the levels of a bucket back, but for the signs of the first rotation.
+/// Undoes the rotation of a bucket of levels, except the signs of the first rotation.
 template <size_t count>
 HWY_INLINE void rotateBack(float *HWY_RESTRICT x, uint64_t length, const uint64_t *HWY_RESTRICT signs) {
   constexpr uint64_t tileElements = count * lanes;

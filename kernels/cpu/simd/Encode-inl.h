@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two ways to encode. Whole segments in buckets of a multiple of 32 elements go through registers
-// (Segments-inl.h). Everything else goes through a buffer of fixed-point levels, a chunk at
-// a time: other buckets, ends, and segments with a bucket that the plain map does not fit.
+// There are two ways to encode. Whole segments in buckets of a multiple of 32 elements go through registers
+// (Segments-inl.h). Everything else goes through a buffer of fixed-point levels, a chunk at a time: other
+// buckets, ends, and segments with a bucket that does not fit the plain map.
 
 #if defined(CGX_KERNELS_CPU_SIMD_ENCODE) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_ENCODE
@@ -25,22 +25,22 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Elements that go through the buffer at a time: whole blocks of every width.
+/// The number of elements that go through the buffer at a time, which makes whole blocks of every width.
 constexpr uint64_t chunkElements = 2048;
 
-/// Fixed point with the rounding's half, if it has one, added in the same operation.
+/// Computes fixed point. `magic` may include half a level, which rounds in the same operation.
 HWY_INLINE WordVector fixedPoint(FloatVector distance, FloatVector factor, FloatVector magic) {
   return hn::BitCast(Words(), hn::MulAdd(distance, factor, magic));
 }
 
-/// fixedPointMagic plus half a level for rounding to the nearest: both are whole numbers of last places, so
-/// the sum is what adding the half afterwards gives.
+/// Returns fixedPointMagic, plus half a level for rounding to the nearest. Both are whole numbers of last
+/// places, so the sum equals adding the half afterwards.
 HWY_INLINE float magicOf(const cgx_codec &codec) {
   return codec.rounding != CGX_ROUND_STOCHASTIC ? fixedPointMagic + float(1u << (15u - codec.bits))
                                                 : fixedPointMagic;
 }
 
-/// The rows of a block that lies in the buffer.
+/// The rows of a block that is in the buffer.
 struct BufferedRows {
   const uint16_t *HWY_RESTRICT buffer;
 
@@ -51,7 +51,7 @@ struct BufferedRows {
   }
 };
 
-/// Fixed-point levels of elements [begin, end) of one bucket.
+/// Computes fixed-point levels of elements [begin, end) of one bucket.
 template <Source source>
 void fillRun(const cgx_codec &codec, BucketScale scale, const void *input, uint64_t begin, uint64_t end,
              uint16_t *out) {
@@ -73,13 +73,13 @@ void fillRun(const cgx_codec &codec, BucketScale scale, const void *input, uint6
   const FloatVector shift = hn::Set(floats, map.shift);
   const FloatVector factor = hn::Set(floats, map.factor);
   for (uint64_t i = 0; i < count; i += lanes) {
-    const uint64_t at = i + lanes <= count ? i : count - lanes; // the last vector overlaps the one before
+    const uint64_t at = i + lanes <= count ? i : count - lanes; // the last vector overlaps the one before it
     const FloatVector distance = hn::MulAdd(loadElements<source>(input, begin + at), prescale, shift);
     hn::StoreU(hn::TruncateTo(NarrowHalves(), fixedPoint(distance, factor, magic)), NarrowHalves(), out + at);
   }
 }
 
-/// The random fractions of the 32 elements from `element`, a multiple of 32, in order.
+/// Draws the random fractions of the 32 elements from `element` on, a multiple of 32, in order.
 HWY_INLINE void randomFractions(RandomCursor &random, uint64_t element, uint32_t bits, uint16_t *out) {
   random.seek(element, 32);
   const NarrowHalves narrow;
@@ -114,7 +114,7 @@ inline void addRandom(RandomCursor &random, uint64_t element, uint64_t count, ui
   }
 }
 
-/// Packs the levels of less than a block, densely.
+/// Packs the levels of less than a block without gaps.
 inline void packDense(const uint16_t *levels, uint64_t count, uint32_t bits, uint8_t *out) {
   uint32_t pending = 0, have = 0;
   for (uint64_t i = 0; i < count; ++i) {
@@ -126,7 +126,7 @@ inline void packDense(const uint16_t *levels, uint64_t count, uint32_t bits, uin
     *out = uint8_t(pending);
 }
 
-/// Packs a chunk; only the payload's last one may end inside a block.
+/// Packs a chunk. Only the payload's last chunk may end inside a block.
 template <uint32_t bits> void packBuffer(const uint16_t *buffer, uint64_t count, uint8_t *out) {
   constexpr uint64_t blockElements = packingBlockElements(bits);
   for (; count >= blockElements;

@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 
 using NarrowBytes = hn::Rebind<uint8_t, Words>;
 
-/// Bits of `lanes` elements, in the upper half if they are 16.
+/// Loads the bits of `lanes` elements, in the upper half if they are 16.
 template <bool isF32> HWY_INLINE WordVector loadBits(const uint8_t *elements, uint64_t i) {
   const Words words;
   if constexpr (isF32)
@@ -40,24 +40,25 @@ template <bool isF32> HWY_INLINE void storeBits(WordVector bits, uint8_t *elemen
                reinterpret_cast<uint16_t *>(elements) + i);
 }
 
-/// The low bytes of all lanes.
+/// Stores the low bytes of all lanes.
 HWY_INLINE void storeBytes(WordVector x, uint8_t *out) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  // One instruction; Highway 1.0 takes two, and GCC makes their tables anew for each.
+  // This is one instruction. Highway 1.0 takes two, and GCC makes their tables anew for each.
   _mm_storeu_si128(reinterpret_cast<__m128i *>(out), _mm512_cvtepi32_epi8(x.raw));
 #else
   hn::StoreU(hn::TruncateTo(NarrowBytes(), x), NarrowBytes(), out);
 #endif
 }
 
-/// As the reference's. The exponents of a run mostly lie close together: then each is looked for in all of
-/// the run. If not, they are counted one after the other, in turn: neighbours are often equal, and would wait
-/// for the one before.
+/// Counts exponents as the reference does. The exponents of a run mostly lie close together; then each
+/// exponent in their range is counted by comparing the whole run with it. Otherwise they are counted one by
+/// one, in several counters in turn, because neighbours are often equal and an increment would wait for the
+/// one before.
 class ExponentCounter {
 public:
   ExponentCounter(cgx_element_type type, bool isPruned) : type(type), isPruned(isPruned) {}
 
-  /// Up to `exponentRun` elements.
+  /// Adds up to `exponentRun` elements.
   void add(const uint8_t *elements, uint32_t count) {
     if (type == CGX_F32)
       isPruned ? addOf<true, true>(elements, count) : addOf<true, false>(elements, count);
@@ -86,7 +87,7 @@ private:
       const WordMask isZero = hn::Eq(isPrunedType ? exponent : hn::Add(bits, bits), hn::Zero(words));
       storeBytes(exponent, exponents + i);
       largest = hn::Max(largest, exponent);
-      smallestLessOne = hn::Min(smallestLessOne, hn::Sub(exponent, one)); // 0 comes last
+      smallestLessOne = hn::Min(smallestLessOne, hn::Sub(exponent, one)); // 0 becomes the largest
       allZeros = hn::Add(allZeros, hn::IfThenElseZero(isZero, one));
       negativeZeros = hn::Add(negativeZeros, hn::IfThenElseZero(isZero, hn::ShiftRight<31>(bits)));
     };
@@ -112,7 +113,8 @@ private:
       ++inTurn[0][exponents[i]];
   }
 
-  /// Of a whole run of exponents from `first` to `last`, and 0; false if these lie too far apart.
+  /// Counts a whole run of exponents that are 0 or from `first` to `last`. Returns false if these lie too far
+  /// apart.
   HWY_INLINE bool countClose(const uint8_t *exponents, uint32_t first, uint32_t last) {
     constexpr uint32_t mostDistance = 32;
     if (first + mostDistance < last)
@@ -123,7 +125,7 @@ private:
     return true;
   }
 
-  /// How many exponents of a run are this one.
+  /// Returns how many exponents of a run equal `exponent`.
   static HWY_INLINE uint32_t countEqual(const uint8_t *exponents, uint32_t exponent) {
     const hn::ScalableTag<uint8_t> bytes;
     const hn::RepartitionToWide<hn::RepartitionToWide<hn::RepartitionToWide<decltype(bytes)>>> wide;
@@ -148,7 +150,7 @@ private:
   std::array<std::array<uint32_t, 256>, turns> inTurn = {};
 };
 
-/// f32 values as elements of 16 bits.
+/// Converts f32 values to elements of 16 bits.
 template <Sink sink> HWY_INLINE void narrowTo(const uint8_t *values, uint32_t count, uint8_t *elements) {
   auto *out = reinterpret_cast<uint16_t *>(elements);
   uint32_t i = 0;
@@ -165,7 +167,8 @@ template <Sink sink> HWY_INLINE void narrowTo(const uint8_t *values, uint32_t co
 }
 
 #if !(HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86)
-/// By which of eight lanes are kept: for each lane, how many before it are; and the lanes that are, in order.
+/// Tables by the mask of eight lanes: for each lane how many lanes of the mask are before it, and the lanes
+/// of the mask in order.
 struct KeptLanes {
   uint8_t before[8], first[8];
 };
@@ -190,16 +193,16 @@ HWY_INLINE WordVector lookUpLanes(WordVector x, const uint8_t *indices) {
 }
 #endif
 
-/// The lanes of `x` that the mask has, in order; what the others become is open.
+/// Moves the lanes of `x` that the mask has to the front, in order. The other lanes are unspecified.
 HWY_INLINE WordVector compress(WordVector x, WordMask mask) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return hn::Compress(x, mask);
-#else // that of Highway 1.0 has GCC copy its table for each call
+#else // Highway 1.0 has one, for which GCC copies its table at each call
   return lookUpLanes(x, keptLanesOf(mask).first);
 #endif
 }
 
-/// The first lanes of `x`, in order, to those that the mask has; what the others become is open.
+/// Moves the first lanes of `x`, in order, to the lanes that the mask has. The other lanes are unspecified.
 HWY_INLINE WordVector expand(WordVector x, WordMask mask) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return WordVector{_mm512_maskz_expand_epi32(mask.raw, x.raw)};
@@ -211,7 +214,7 @@ HWY_INLINE WordVector expand(WordVector x, WordMask mask) {
 using Bytes = hn::Repartition<uint8_t, Words>;
 using ByteVector = hn::Vec<Bytes>;
 
-/// The low or the high halves of all lanes of two vectors.
+/// Returns the low or the high halves of all lanes of two vectors.
 template <bool areHigh> HWY_INLINE HalfVector halvesOf(WordVector first, WordVector second) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   const WordVector indices =
@@ -225,7 +228,7 @@ template <bool areHigh> HWY_INLINE HalfVector halvesOf(WordVector first, WordVec
 #endif
 }
 
-/// The low or the high bytes of all lanes of two vectors.
+/// Returns the low or the high bytes of all lanes of two vectors.
 template <bool areHigh> HWY_INLINE ByteVector bytesOf(HalfVector first, HalfVector second) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   const auto byteOf = [](HalfVector x) {
@@ -240,7 +243,7 @@ template <bool areHigh> HWY_INLINE ByteVector bytesOf(HalfVector first, HalfVect
 #endif
 }
 
-/// Bits of one where the mask has them, and of the other elsewhere.
+/// Selects the bits of `yes` where the mask has ones, and those of `no` elsewhere.
 HWY_INLINE ByteVector selectBits(ByteVector mask, ByteVector yes, ByteVector no) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return ByteVector{_mm512_ternarylogic_epi64(mask.raw, yes.raw, no.raw, 0xca)};
@@ -249,11 +252,11 @@ HWY_INLINE ByteVector selectBits(ByteVector mask, ByteVector yes, ByteVector no)
 #endif
 }
 
-/// Elements of four vectors as bytes, in order.
+/// The number of elements in an ExponentBytes: those of four vectors as bytes, in order.
 constexpr uint32_t elementsOfBytes = 4 * lanes;
 struct ExponentBytes {
   ByteVector exponents, rest;
-  HalfVector low[2]; ///< of f32
+  HalfVector low[2]; ///< the lowest 16 bits of f32
 };
 
 template <bool isF32> HWY_INLINE ExponentBytes loadExponentBytes(const uint8_t *elements, uint32_t i) {
@@ -277,8 +280,8 @@ template <bool isF32> HWY_INLINE ExponentBytes loadExponentBytes(const uint8_t *
   return result;
 }
 
-/// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros. Where no
-/// exponent is 0 there are no zeros either, and many elements are cut at once.
+/// Splits a block as the reference does. Past the last whole vector it reads a copy that is filled up with
+/// zeros. If no exponent is 0 there are no zeros either, and many elements are split at once.
 template <bool isF32>
 HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const ExponentCode &code,
                            lossless::PlainParts &parts) {
@@ -289,7 +292,7 @@ HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const Expone
   uint32_t notZero = 0;
   const auto put = [&](WordVector bits, uint32_t i) {
     const WordMask isZero = hn::Eq(hn::Add(bits, bits), zero);
-    // Below the first exponent the difference is above all symbols, or that of a zero.
+    // If an exponent is below the first one, the difference wraps around to above all symbols.
     const WordVector exponent = hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff));
     const WordVector coded = hn::Add(exponent, offset);
     const WordVector symbol = hn::IfThenElse(isZero, hn::ShiftRight<31>(bits), coded);
@@ -307,7 +310,7 @@ HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const Expone
   const Bytes bytes;
   const ByteVector first = hn::Set(bytes, uint8_t(code.first)),
                    offsetOfBytes = hn::Set(bytes, uint8_t(zeroSymbols - code.first));
-  ByteVector largestOfBytes = hn::Zero(bytes); // an exponent below the first one counts as above all
+  ByteVector largestOfBytes = hn::Zero(bytes); // below the first exponent, differences wrap around
   uint32_t i = 0;
   for (; i + elementsOfBytes <= count; i += elementsOfBytes) {
     const ExponentBytes cut = loadExponentBytes<isF32>(elements, i);
@@ -340,14 +343,14 @@ HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const Expone
   return hn::GetLane(hn::MaxOfLanes(words, largest)) < code.symbols - zeroSymbols;
 }
 
-/// How many of a block's symbols are not those of the zeros.
+/// Returns how many symbols of a block are not those of the zeros.
 HWY_INLINE uint32_t countNotZero(const lossless::Block &block, const lossless::Symbols &symbols) {
   const hn::ScalableTag<uint8_t> bytes;
   uint32_t notZero = 0;
   for (uint32_t stream = 0; stream < lossless::streamCount(block.elements); ++stream) {
     const uint8_t *of = symbols.of[stream];
     uint32_t i = 0, count = block.inStream(stream);
-    for (; i + hn::Lanes(bytes) <= count; i += hn::Lanes(bytes)) // those of zeros are 0 and 1
+    for (; i + hn::Lanes(bytes) <= count; i += hn::Lanes(bytes)) // the symbols of zeros are 0 and 1
       notZero += uint32_t(hn::CountTrue(
           bytes, hn::Ne(hn::LoadU(bytes, of + i), hn::And(hn::LoadU(bytes, of + i), hn::Set(bytes, 1)))));
     for (; i < count; ++i)
@@ -356,7 +359,7 @@ HWY_INLINE uint32_t countNotZero(const lossless::Block &block, const lossless::S
   return notZero;
 }
 
-/// The 24 bits of mantissas from `i` on, each where its element has them.
+/// Loads the 24 bits of mantissas from `i` on, each at its place in an element.
 template <bool isF32> HWY_INLINE WordVector loadMantissas(const lossless::PlainOpened &opened, uint64_t i) {
   const Words words;
   const WordVector rest = hn::PromoteTo(words, hn::LoadU(NarrowBytes(), opened.rest + i));
@@ -375,10 +378,10 @@ HWY_INLINE WordVector loadMantissas(const lossless::LeveledMantissaWords &opened
                 hn::And(mantissas, hn::Set(words, 0x7fffff)));
 }
 
-/// How elements are written: of 16 bits, or of 32 through the cache or around it.
+/// The way elements are stored: 16 bits, or 32 bits through the cache or past it.
 enum class StoreBits { halves, words, streamed };
 
-/// As the reference's; it reads up to a vector behind the parts.
+/// Puts the elements of a block together as the reference does. It reads up to a vector after the parts.
 template <StoreBits store, typename Opened>
 HWY_INLINE void mergeBlock(const ExponentCode &code, const lossless::Block &block, const Opened &opened,
                            const lossless::Symbols &symbols, lossless::Ahead ahead, uint8_t *elements) {
@@ -407,7 +410,7 @@ HWY_INLINE void mergeBlock(const ExponentCode &code, const lossless::Block &bloc
       else
         storeBits<isF32>(merged(from + i), elements, begin + i);
     }
-    if (i < count) { // the last ones of the block
+    if (i < count) { // the last elements of the block
       constexpr uint64_t elementBytes = isF32 ? 4 : 2;
       uint8_t last[lanes * elementBytes];
       storeBits<isF32>(merged(from + i), last, 0);

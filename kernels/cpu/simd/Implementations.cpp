@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One implementation for each instruction set, so that tests and benchmarks can run every
-// one of them. An instruction set without fused multiply-add has none: emulating it
-// would be slower than the reference.
+// There is one implementation for each instruction set, so that tests and benchmarks can run all of them. An
+// instruction set without fused multiply-add has none, because emulating it would be slower than the
+// reference.
 
 #include "Implementations.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 using Families = std::array<const BodyKernels *, CGX_CODEC_FAMILY_COUNT>;
 
-/// The table of an instruction set from the kernels that it has.
+/// Returns the table of an instruction set's kernels.
 constexpr Families listKernels(const BodyKernels &quantize, const BodyKernels &ternary,
                                const BodyKernels &sign, const BodyKernels &natural, const BodyKernels &cast,
                                const BodyKernels &lossless, const BodyKernels &gcomp, const BodyKernels &topk,

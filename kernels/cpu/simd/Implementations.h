@@ -12,7 +12,7 @@
 
 namespace cgx {
 
-/// Those that this build has, the best first; whether this machine supports one is to be asked.
+/// Returns the implementations of this build, the best first. This machine may not support all of them.
 std::span<const Implementation *const> simdImplementations();
 
 } // namespace cgx

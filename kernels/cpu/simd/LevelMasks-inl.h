@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Encodes blocks of gcomp where masks are registers of their own (AVX-512): which elements a level has is a
-// bit each, and they are taken out of the block, rounded and packed level by level.
+// This file encodes blocks of gcomp where masks are registers of their own (AVX-512). The elements of a level
+// are a mask of one bit each; they are taken out of the block, rounded and packed level by level.
 
 #if defined(CGX_KERNELS_CPU_SIMD_LEVELMASKS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_LEVELMASKS
@@ -35,16 +35,16 @@ static_assert(elementsOfBytes == maskElements);
 struct MaskedParts {
   alignas(64) uint8_t symbols[lossless::blockElements + lossless::partSlack];
   alignas(64) uint32_t room[lossless::blockElements + lossless::partSlack]; ///< bits of a level's elements
-  uint64_t reached[gcompLevels - 1][blockMasks]; ///< the elements that are at level 1 at least, 2, 3
-  uint64_t ofLevel[gcompLevels][blockMasks];     ///< those that are not zero
+  uint64_t reached[gcompLevels - 1][blockMasks]; ///< the elements whose level is at least 1, 2 and 3
+  uint64_t ofLevel[gcompLevels][blockMasks];     ///< the elements of each level that are not zero
   const uint8_t *elements;
   cgx_element_type type;
   uint32_t count, notZero;
   lossless::LevelCounts counts;
-  alignas(64) uint8_t rounded[4 * lossless::blockElements]; ///< all elements, where a block is raw
+  alignas(64) uint8_t rounded[4 * lossless::blockElements]; ///< the elements of an uncompressed block
 };
 
-/// The 16 bits of a mask from element `i` on, which is a multiple of 16.
+/// Returns the 16 bits of a mask from element `i` on, a multiple of 16.
 HWY_INLINE __mmask16 maskAt(const uint64_t *masks, uint32_t i) {
   uint16_t bits;
   memcpy(&bits, reinterpret_cast<const uint8_t *>(masks) + i / 8, sizeof bits);
@@ -55,10 +55,11 @@ inline void maskNoLevels(uint32_t at, uint32_t count, MaskedParts &parts) {
     memset(reached + at / maskElements, 0, (count + maskElements - 1) / maskElements * sizeof *reached);
 }
 
-/// The metric in f32, for most elements good enough to tell their levels. Ratios of |rest| and |step g| are
-/// within 2^-10 of those in f64, unless it says that they may not be: roots and reciprocals to 2^-14, the
-/// former eight times as far off where the first moment takes most of the parameter away, and a few
-/// roundings; what is too small for f32 beside numbers that are not is 2^-22 at the most.
+/// An estimate of the metric in f32, which is good enough to find the levels of most elements. Its ratio of
+/// |rest| to |step g| is within 2^-10 of that in f64, unless it reports that it may not be. The errors are
+/// those of roots and reciprocals, 2^-14 each, and of a few roundings; the error of the root is eight times
+/// as large where the first moment cancels most of the parameter. Operands too small for f32 beside larger
+/// ones add at most 2^-22.
 template <bool isRooted, bool hasFirst> class LevelEstimate {
 public:
   explicit LevelEstimate(const GcompMetric &metric) {
@@ -75,7 +76,7 @@ public:
     };
     isGood = step >= 0x1p-60 && step <= 0x1p60 && isOrdinary(factor) && isOrdinary(first) &&
              metric.thresholds[0] >= 0x1p-10 && metric.thresholds[gcompLevels - 2] <= 0x1p30;
-    // What decays is a sum, whose parts may cancel out.
+    // A decayed gradient is a sum whose terms may cancel out.
     if constexpr (isRooted)
       isGood &= metric.decay == 0 && metric.plain == 0 && isOrdinary(second) && isOrdinary(square) &&
                 isOrdinary(epsilon) && second >= 0 && second <= 0x1p20f && square >= 0 && square <= 0x1p20f &&
@@ -86,7 +87,7 @@ public:
     }
   }
 
-  /// Whether any elements can be told.
+  /// Returns whether the estimate can be used with this metric.
   bool isUsable() const { return isGood; }
 
   struct Levels {
@@ -94,7 +95,8 @@ public:
     __mmask16 unsure;
   };
 
-  /// Of elements from i on. Those without an exponent are zeros as they are coded, and have none.
+  /// Estimates the levels of the 16 elements from i on. Elements with the exponent 0 are coded as zeros,
+  /// which have no level.
   HWY_INLINE Levels at(const lossless::MetricRow &row, uint32_t i) const {
     const auto load = [&](const uint8_t *of) {
       return _mm512_loadu_ps(reinterpret_cast<const float *>(of) + i);
@@ -107,7 +109,7 @@ public:
       const __m512 sum =
           _mm512_fmadd_ps(_mm512_set1_ps(second), moment,
                           _mm512_mul_ps(_mm512_set1_ps(square), _mm512_mul_ps(gradient, gradient)));
-      // Also if it is NaN. Numbers below zero make a difference of the sum.
+      // This is also true for NaN. If the moment is negative, the sum is a difference.
       unsure = _mm512_cmp_ps_mask(sum, _mm512_set1_ps(0x1p-100f), _CMP_NGE_UQ) |
                _mm512_movepi32_mask(_mm512_castps_si512(moment));
       const __m512 root = _mm512_mul_ps(sum, _mm512_rsqrt14_ps(sum));
@@ -128,7 +130,7 @@ public:
       levels.reached[l] = _mm512_cmp_ps_mask(ratio, _mm512_set1_ps(above[l]), _CMP_GT_OQ);
       unsure |= _mm512_cmp_ps_mask(ratio, _mm512_set1_ps(below[l]), _CMP_NLT_UQ) & ~levels.reached[l];
     }
-    // What may have left the range of f32, and the reciprocals of what is near its end.
+    // Large gradients and ratios may have left the range of f32, or have reciprocals near its end.
     unsure |= _mm512_cmp_ps_mask(_mm512_max_ps(size, ratio), _mm512_set1_ps(0x1p120f), _CMP_NLT_UQ);
     levels.unsure =
         unsure & _mm512_test_epi32_mask(_mm512_castps_si512(gradient), _mm512_set1_epi32(0x7f800000));
@@ -140,7 +142,7 @@ private:
   bool isGood;
 };
 
-/// The masks of 16 elements from i on, level by level.
+/// Computes the masks of the 16 elements from i on, level by level.
 template <bool isRooted, bool hasFirst>
 HWY_INLINE void exactMasks(const LevelMetric<isRooted, hasFirst> &metric, const lossless::MetricRow &row,
                            uint32_t i, uint32_t (&masks)[gcompLevels - 1]) {
@@ -148,7 +150,8 @@ HWY_INLINE void exactMasks(const LevelMetric<isRooted, hasFirst> &metric, const 
   metric.level(row, i + 8, [&](uint32_t level, auto mask) { masks[level - 1] |= uint32_t(mask.raw) << 8; });
 }
 
-/// The masks of whole 64 elements; returns how many elements these are. What it writes it does not read.
+/// Computes the masks of whole 64 elements and returns the number of these elements. Its outputs must not
+/// overlap its inputs.
 template <bool isRooted, bool hasFirst>
 HWY_INLINE uint32_t maskWhole(const GcompMetric &ofOptimizer, const lossless::MetricRow &givenRow,
                               uint32_t count, uint64_t *HWY_RESTRICT one, uint64_t *HWY_RESTRICT two,
@@ -200,7 +203,7 @@ inline void maskLevels(const GcompMetric &metric, const lossless::MetricRow &row
   }
 }
 
-/// Which elements of a row of 64 are zeros as they are coded, and which have no levels.
+/// The elements of a row of 64 that are coded as zeros, and those that have no levels.
 struct RowMasks {
   uint64_t zero, isShort;
 };
@@ -214,7 +217,7 @@ template <cgx_element_type type> HWY_INLINE RowMasks masksOf(const ExponentBytes
           _mm512_testn_epi8_mask(exponents, _mm512_set1_epi8(char(0xf8)))};
 }
 
-/// Calls row(i, bytes of elements from i on, how many of the 64 there are).
+/// Calls row(i, bytes of the elements from i on, how many of the 64 exist).
 template <bool isF32, typename Row>
 HWY_INLINE void forEachMask(const uint8_t *elements, uint32_t count, const Row &row) {
   uint32_t i = 0;
@@ -234,7 +237,7 @@ HWY_INLINE bool splitMaskedOf(const uint8_t *elements, uint32_t count, const Exp
   const Bytes bytes;
   const __m512i offset = _mm512_set1_epi8(char(zeroSymbols - code.first)),
                 first = _mm512_set1_epi8(char(code.first));
-  __m512i largest = _mm512_setzero_si512(); // an exponent below the first one counts as above all
+  __m512i largest = _mm512_setzero_si512(); // below the first exponent, differences wrap around
   parts.counts = {};
   forEachMask<type == CGX_F32>(elements, count, [&](uint32_t i, const ExponentBytes &cut, uint32_t there) {
     const auto [zero, isShort] = masksOf<type>(cut);
@@ -271,10 +274,10 @@ inline bool splitMasked(cgx_element_type type, const uint8_t *elements, uint32_t
   return splitMaskedOf<CGX_BF16>(elements, count, code, parts);
 }
 
-/// Elements of a raw block; few are.
+/// Rounds the elements of a block that stays uncompressed. Such blocks are rare.
 inline void roundMasked(cgx_element_type type, const lossless::LevelShifts &shifts, const uint8_t *elements,
                         uint32_t count, MaskedParts &parts) {
-  uint8_t *const levels = parts.symbols; // of which there are none
+  uint8_t *const levels = parts.symbols; // a block that stays uncompressed needs no symbols
   for (uint32_t i = 0; i < count; ++i) {
     levels[i] = 0;
     for (const auto &reached : parts.reached)
@@ -283,7 +286,7 @@ inline void roundMasked(cgx_element_type type, const lossless::LevelShifts &shif
   }
 }
 
-/// The levels of elements, two bits each.
+/// Writes the levels of elements, two bits each.
 inline uint8_t *writeLevels(const MaskedParts &parts, uint8_t *out) {
   uint8_t *const end = out + lossless::levelBytes(parts.notZero);
   uint64_t waiting = 0;
@@ -320,7 +323,7 @@ inline uint8_t *writeLevels(const MaskedParts &parts, uint8_t *out) {
   return end;
 }
 
-/// The bits of a level's elements, in order. Loops may read a vector behind them.
+/// Returns the bits of a level's elements, in order. Loops may read a vector after them.
 template <bool isF32> HWY_INLINE const uint32_t *bitsOfLevel(MaskedParts &parts, uint32_t level) {
   const Words words;
   const auto *const given = reinterpret_cast<const uint32_t *>(parts.elements);
@@ -328,7 +331,7 @@ template <bool isF32> HWY_INLINE const uint32_t *bitsOfLevel(MaskedParts &parts,
     return given;
   const uint64_t *const masks = parts.ofLevel[level];
   uint32_t *out = parts.room;
-  // Few are taken one by one.
+  // A few elements are taken one by one.
   if (parts.counts.of[level] <= parts.count / 32) {
     for (uint32_t at = 0; at < (parts.count + maskElements - 1) / maskElements; ++at)
       for (uint64_t left = masks[at]; left != 0; left &= left - 1)
@@ -350,8 +353,8 @@ template <bool isF32> HWY_INLINE const uint32_t *bitsOfLevel(MaskedParts &parts,
   return parts.room;
 }
 
-/// Sign and mantissa of elements of a level, rounded as gcompRounded() does it, as the bits that are sent:
-/// where rounding would go beyond the mantissa, all its highest bits are ones and stay so.
+/// Rounds sign and mantissa of elements of a level as gcompRounded() does, to the bits that are sent. Where
+/// rounding would carry beyond the mantissa, its highest bits are all ones and stay so.
 struct LevelPacker {
   explicit LevelPacker(uint32_t shift)
       : shift(shift), half((1u << shift) >> 1), mantissa(hn::Set(Words(), 0x7fffff)),
@@ -372,9 +375,9 @@ struct LevelPacker {
   WordVector mantissa, halves, sign;
 };
 
-/// For mantissas of each number of bits above 8: how eight pairs of them become a sequence. Words are of 16
-/// bits. The words of a pair, which is shifted by less than a word, go to where its first bit is; no two of
-/// the even pairs have bits in one word, nor two of the odd pairs.
+/// The tables that make a sequence of eight pairs of mantissas, for each number of bits above 8. Words have
+/// 16 bits. A pair is shifted by less than a word, and its words move to where its first bit belongs. No two
+/// even pairs have bits in one word, nor have two odd pairs.
 struct PairsToSequence {
   uint64_t shift[8];
   uint16_t even[32], odd[32];
@@ -395,7 +398,7 @@ inline constexpr auto pairsToSequence = [] {
   return tables;
 }();
 
-/// Up to eight bits each: the bytes of eight are put together by one instruction.
+/// Packs up to eight bits each. One instruction packs eight bytes.
 HWY_INLINE uint32_t packNarrow(const uint32_t *elements, uint32_t count, uint32_t shift, uint8_t *out) {
   const LevelPacker packer(shift);
   const uint32_t bits = 24 - shift;
@@ -432,7 +435,8 @@ HWY_INLINE uint32_t packWide(const uint32_t *elements, uint32_t count, uint32_t 
   return i;
 }
 
-/// Sixteen mantissas fill whole bytes. Whole vectors are stored, as far as they end before the sequence does.
+/// Packs mantissas. Sixteen of them fill whole bytes. Whole vectors are stored as long as they end before the
+/// sequence does.
 HWY_INLINE void packElements(const uint32_t *elements, uint32_t count, uint32_t shift, uint8_t *out) {
   uint32_t i = shift >= 16 ? packNarrow(elements, count, shift, out) : packWide(elements, count, shift, out);
   lossless::MantissaWriter writer(out + uint64_t(i) * (24 - shift) / 8);

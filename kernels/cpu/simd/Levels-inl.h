@@ -25,20 +25,20 @@ namespace HWY_NAMESPACE {
 using Doubles = hn::CappedTag<double, 8>;
 using DoubleVector = hn::Vec<Doubles>;
 
-/// The metric of an optimizer in vectors, as gcompLevel() computes it, operation by operation.
+/// The metric of an optimizer in vectors. It computes what gcompLevel() does, operation by operation.
 template <bool isRooted, bool hasFirst> class LevelMetric {
 public:
   explicit LevelMetric(const GcompMetric &metric)
       : second(set(metric.second)), square(set(metric.square)), decay(set(metric.decay)),
         epsilon(set(metric.epsilon)), rooted(set(metric.rooted)), plain(set(metric.plain)),
         first(set(metric.first)) {
-    // A power of two times a product is the product of one factor times that power: nothing overflows.
+    // Multiplying a product by a power of two equals multiplying one factor by it, because nothing overflows.
     for (uint32_t level = 1; level < gcompLevels; ++level)
       steps[level - 1] = set(metric.thresholds[level - 1] * std::fabs(metric.gradient));
     factor = set((0.0 + metric.epsilon) * metric.rooted + metric.plain);
   }
 
-  /// Calls above(level, mask) for levels from 1 on, where the mask has the elements that reach it.
+  /// Calls above(level, mask) for levels from 1 on, with a mask of the elements that reach the level.
   template <typename Above>
   HWY_INLINE void level(const lossless::MetricRow &row, uint32_t i, const Above &above) const {
     const auto load = [&](const uint8_t *of) {
@@ -55,7 +55,8 @@ public:
                                                  hn::Mul(square, hn::Mul(decayed, decayed))));
       rest = hn::Sub(hn::Mul(parameter, hn::Add(hn::Mul(hn::Add(root, epsilon), rooted), plain)), rest);
     } else {
-      // The root of zero times what the gradient decays to is 0, or NaN where the parameter is not finite.
+      // gcompLevel() takes the root of zero times the square of the decayed gradient: 0, or NaN if the
+      // parameter is not finite.
       rest = hn::Add(hn::Sub(hn::Mul(parameter, factor), rest), hn::Sub(parameter, parameter));
     }
     const DoubleVector size = hn::Abs(rest), magnitude = hn::Abs(gradient);
@@ -69,7 +70,7 @@ private:
   DoubleVector second, square, decay, epsilon, rooted, plain, first, factor, steps[gcompLevels - 1];
 };
 
-/// Calls call(isRooted, hasFirst) as a metric is.
+/// Calls call(isRooted, hasFirst) with the kind of a metric.
 template <typename Call>
 HWY_INLINE void withMetric(const GcompMetric &metric, const lossless::MetricRow &row, const Call &call) {
   const auto withFirst = [&](auto isRooted) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled once for each instruction set by foreach_target.h.
+// foreach_target.h compiles this file once for each instruction set.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/Lossless.cpp"
@@ -198,7 +198,7 @@ private:
 
 } // namespace
 
-// Not internal to this file.
+// These are declared extern because a const object would be internal to this file.
 extern const BodyKernels losslessKernels, gcompKernels;
 using Plain = PlainMantissas<VectorLoops>;
 const BodyKernels losslessKernels = {encodeBody<VectorLoops, Plain>, decodeBody<VectorLoops, Plain>,

@@ -21,14 +21,14 @@ namespace cgx {
 namespace HWY_NAMESPACE {
 
 #if !(HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86)
-/// A table of one entry a level.
+/// Returns a table with one entry for each level.
 HWY_INLINE WordVector tableOfLevels(const lossless::LevelShifts &entries) {
   uint32_t table[lanes] = {};
   std::copy(entries.begin(), entries.end(), table);
   return hn::LoadU(Words(), table);
 }
 
-/// What rounding to each level takes away, and adds before.
+/// The bits that rounding to each level clears, and the half that it adds before.
 struct LevelRounding {
   explicit LevelRounding(const lossless::LevelShifts &shifts) {
     lossless::LevelShifts drops, ups;
@@ -43,7 +43,7 @@ struct LevelRounding {
   WordVector dropped, half;
 };
 
-/// An element as it is coded.
+/// The elements of a vector after pruning and rounding.
 struct RoundedElement {
   WordVector bits, level;
   WordMask isZero;
@@ -68,7 +68,8 @@ HWY_INLINE RoundedElement roundToLevel(const LevelRounding &rounding, WordVector
   return {bits, level, type == CGX_F16 ? hn::Eq(hn::Add(bits, bits), zero) : hasNoExponent};
 }
 
-/// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros.
+/// Splits a block as the reference does. Past the last whole vector it reads a copy that is filled up with
+/// zeros.
 template <cgx_element_type type>
 HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t *elements, uint32_t count,
                              const ExponentCode &code, lossless::LeveledParts &parts) {
@@ -117,7 +118,7 @@ HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t 
   return hn::GetLane(hn::MaxOfLanes(words, largest)) < code.symbols - zeroSymbols;
 }
 
-/// As the reference's.
+/// Rounds elements as the reference does.
 template <cgx_element_type type>
 HWY_INLINE void roundLeveled(const lossless::LevelShifts &shifts, const uint8_t *levels,
                              const uint8_t *elements, uint32_t count, uint8_t *rounded) {
@@ -133,7 +134,7 @@ HWY_INLINE void roundLeveled(const lossless::LevelShifts &shifts, const uint8_t 
     lossless::storeRounded(type, shifts, levels, elements, i, rounded);
 }
 
-/// Each lane of 32 bits has four levels.
+/// Packs levels of two bits. Each lane of 32 bits holds four levels.
 HWY_INLINE void packLevelBytes(const uint8_t *levels, uint32_t count, uint8_t *out) {
   const Words words;
   uint32_t i = 0;
@@ -165,7 +166,7 @@ HWY_INLINE lossless::LevelCounts countPackedLevels(const uint8_t *levels, uint32
     uint64_t last[hn::MaxLanes(wide)] = {};
     auto *const bytes = reinterpret_cast<uint8_t *>(last);
     memcpy(bytes, levels + i / 4, lossless::levelBytes(count - i));
-    if (count % 4 != 0) // bits behind the last level do not count
+    if (count % 4 != 0) // bits after the last level do not count
       bytes[(count - i) / 4] &= uint8_t((1u << count % 4 * 2) - 1);
     add(hn::LoadU(wide, last));
   }
@@ -175,11 +176,12 @@ HWY_INLINE lossless::LevelCounts countPackedLevels(const uint8_t *levels, uint32
 }
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-/// For mantissas of each number of bits: which two words of 16 bits have one, and from which bit on.
+/// The tables that make words of mantissas, for each number of bits: the two words of 16 bits that hold a
+/// mantissa, and its first bit.
 struct SequenceToWords {
   uint16_t halves[32];
   uint32_t shift[16];
-  bool fits; ///< whether none has bits in a third word
+  bool fits; ///< whether no mantissa reaches into a third word
 };
 inline constexpr auto sequenceToWords = [] {
   std::array<SequenceToWords, 25> tables = {};
@@ -196,7 +198,7 @@ inline constexpr auto sequenceToWords = [] {
 }();
 #endif
 
-/// Mantissas of one level; up to 64 bytes are read, and up to 64 written behind them.
+/// Unpacks mantissas of one level. It reads and writes up to 64 bytes after them.
 HWY_INLINE void unpackMantissas(const uint8_t *begin, uint32_t count, uint32_t shift, uint32_t *mantissas) {
   uint32_t i = 0;
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
@@ -219,13 +221,13 @@ HWY_INLINE void unpackMantissas(const uint8_t *begin, uint32_t count, uint32_t s
     mantissas[i] = lossless::mantissaAt(begin, i, shift);
 }
 
-/// Where the mask has lanes, mantissas from `from` on, in order; elsewhere 0.
+/// Spreads the mantissas from `from` on, in order, to the lanes that the mask has. The other lanes are 0.
 HWY_INLINE WordVector spread(const uint32_t *from, WordMask mask) {
   const Words words;
-  // Out of a register: expansion of what lies in memory takes many times as long.
+  // The source is a register, because expanding from memory takes many times as long.
   const WordVector x = hn::BitCast(words, keepInRegister(hn::BitCast(Floats(), hn::LoadU(words, from))));
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return expand(x, mask); // which has zeros elsewhere
+  return expand(x, mask); // it leaves zeros in the other lanes
 #else
   return hn::IfThenElseZero(mask, expand(x, mask));
 #endif

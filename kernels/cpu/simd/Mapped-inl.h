@@ -1,4 +1,4 @@
-//===-- Mapped-inl.h - Levels that do not lie evenly, in vectors ---*- C++ -*-===//
+//===-- Mapped-inl.h - Unevenly spaced levels in vectors --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Exponential and learned levels, through a buffer of the numbers of levels.
+// This file encodes and decodes exponential and learned levels through a buffer of level numbers.
 
 #if defined(CGX_KERNELS_CPU_SIMD_MAPPED) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_MAPPED
@@ -26,7 +26,7 @@ namespace HWY_NAMESPACE {
 /// A table of values that lanes look up by number.
 struct LookUpTable {
   HWY_ALIGN float values[maxTableLevels] = {};
-  bool isShort = false; ///< fits a vector
+  bool isShort = false; ///< whether the table fits a vector
 
   void finish(uint32_t bits) { isShort = (1u << bits) <= lanes; }
 
@@ -40,12 +40,12 @@ struct LookUpTable {
   }
 };
 
-/// Lanes of 16 bits, widened.
+/// Widens lanes of 16 bits.
 HWY_INLINE WordVector widenHalves(const uint16_t *halves) {
   return hn::PromoteTo(Words(), hn::LoadU(NarrowHalves(), halves));
 }
 
-/// roundsUp() of every lane.
+/// Computes roundsUp() in every lane.
 HWY_INLINE FloatMask roundUp(FloatVector share, bool stochastic, WordVector random) {
   const Floats floats;
   const hn::RebindToSigned<Floats> integers;
@@ -56,7 +56,7 @@ HWY_INLINE FloatMask roundUp(FloatVector share, bool stochastic, WordVector rand
   return hn::RebindMask(floats, hn::Lt(hn::BitCast(integers, random), hn::BitCast(integers, part)));
 }
 
-/// The extremes of a bucket to whatever its levels need. False if an element is not finite.
+/// Measures what the levels of a bucket need. Returns false if an element is not finite.
 template <Source source>
 bool measureMapped(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end,
                    BucketMeasure &measure) {
@@ -68,7 +68,7 @@ bool measureMapped(const QuantizeEncodeArguments &arguments, uint64_t begin, uin
   return true;
 }
 
-/// The numbers of exponential levels.
+/// The map from elements to the numbers of exponential levels.
 template <Source source> struct ExponentialMap {
   const QuantizeEncodeArguments &arguments;
   float scale = 0.0f;
@@ -114,11 +114,12 @@ template <Source source> struct ExponentialMap {
   }
 };
 
-/// The numbers of learned levels. The scales are stored, and the table is learned, before.
+/// The map from elements to the numbers of learned levels. Its constructor stores the scales and learns the
+/// table.
 template <Source source> struct LearnedMap {
   const QuantizeEncodeArguments &arguments;
   LookUpTable table;
-  LookUpTable search; ///< the same with a top that nothing reaches
+  LookUpTable search; ///< the table with a top that nothing reaches
   BucketScale range = {};
 
   explicit LearnedMap(const QuantizeEncodeArguments &arguments) : arguments(arguments) {
@@ -170,7 +171,7 @@ template <Source source> struct LearnedMap {
   }
 };
 
-/// Encodes through the buffer, with the numbers that `map` gives.
+/// Encodes through the buffer, with the level numbers that `map` gives.
 template <Source source, class Map>
 void encodeMapped(const QuantizeEncodeArguments &arguments, PackBuffer pack, Map map) {
   const cgx_codec &codec = *arguments.codec;
@@ -217,7 +218,7 @@ inline void encodeMappedLevels(const QuantizeEncodeArguments &arguments, PackBuf
   });
 }
 
-/// The values of exponential levels.
+/// The map from level numbers to values of exponential levels.
 struct ExponentialValues {
   const QuantizeDecodeArguments &arguments;
   float limit;
@@ -248,7 +249,7 @@ struct ExponentialValues {
   }
 };
 
-/// The values of learned levels, looked up in a table of the bucket.
+/// The map from level numbers to values of learned levels, which a table of the bucket holds.
 struct LearnedValues {
   const QuantizeDecodeArguments &arguments;
   float limit;
@@ -267,7 +268,7 @@ struct LearnedValues {
       values.values[level] = learnedValue(shares, level, range, limit);
   }
 
-  bool isFiniteBucket() const { return true; } // NaNs are in the table
+  bool isFiniteBucket() const { return true; } // the table holds the NaNs
 
   float one(uint32_t level) const { return values.values[level]; }
 

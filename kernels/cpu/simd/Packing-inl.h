@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block is built word by word: each row is shifted to its place in the columns'
-// current word and merged by a mask; a level that does not fit goes on in the next.
+// A block is built word by word: each row is shifted to its place in the columns' current word and merged by
+// a mask. A level that does not fit continues in the next word.
 
 #if defined(CGX_KERNELS_CPU_SIMD_PACKING) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_PACKING
@@ -23,8 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Merges row `row` and the following ones into the columns' words, of which `word` is the
-/// unfinished one.
+/// Merges rows from `row` on into the columns' words. `word` is the unfinished one.
 template <uint32_t bits, uint32_t row, class RowSource>
 HWY_INLINE void packRows(const RowSource &source, size_t c, HalfVector word, uint8_t *HWY_RESTRICT out) {
   if constexpr (row < packingRows(bits)) {
@@ -48,7 +47,7 @@ HWY_INLINE void packRows(const RowSource &source, size_t c, HalfVector word, uin
   }
 }
 
-/// Packs one block. `source.makeRow<r>(c)` gives the merged 16-bit lanes of columns [2 * c, 2 * (c +
+/// Packs one block. `source.makeRow<r>(c)` returns the merged 16-bit lanes of columns [2 * c, 2 * (c +
 /// lanes)) of row r, each with its level in the top `bits` bits.
 template <uint32_t bits, class RowSource>
 HWY_INLINE void packBlock(const RowSource &source, uint8_t *HWY_RESTRICT out) {
@@ -56,7 +55,7 @@ HWY_INLINE void packBlock(const RowSource &source, uint8_t *HWY_RESTRICT out) {
     packRows<bits, 0>(source, c, hn::Zero(Halves()), out);
 }
 
-/// Takes row `row` and the following ones from the columns' words.
+/// Extracts rows from `row` on from the columns' words.
 template <uint32_t bits, uint32_t row, class RowSink>
 HWY_INLINE void unpackRows(const uint8_t *HWY_RESTRICT in, size_t c, WordVector word, const RowSink &sink) {
   if constexpr (row < packingRows(bits)) {
@@ -69,7 +68,7 @@ HWY_INLINE void unpackRows(const uint8_t *HWY_RESTRICT in, size_t c, WordVector 
     if constexpr (end <= 16) {
       WordVector low = shift == 0 ? word : hn::ShiftRight<shift>(word);
       WordVector high = hn::ShiftRight<16 + shift>(word);
-      // A sink that looks levels up in a periodic table needs no clean index.
+      // A sink that looks levels up in a periodic table ignores the upper bits of an index.
       if constexpr (!RowSink::takesDirtyLevels) {
         low = hn::And(low, mask);
         if constexpr (end < 16)
@@ -89,8 +88,8 @@ HWY_INLINE void unpackRows(const uint8_t *HWY_RESTRICT in, size_t c, WordVector 
   }
 }
 
-/// Unpacks one block. `sink.takeRow<r>(c, low, high)` takes the levels of the low columns (elements 32
-/// * r + c and on) and of the high ones (16 elements further).
+/// Unpacks one block. `sink.takeRow<r>(c, low, high)` takes the levels of the low columns (elements from 32 *
+/// r + c on) and of the high ones (16 elements further).
 template <uint32_t bits, class RowSink>
 HWY_INLINE void unpackBlock(const uint8_t *HWY_RESTRICT in, const RowSink &sink) {
   for (size_t c = 0; c < rowLanes; c += lanes)

@@ -20,14 +20,14 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Bits on their way into a stream: fewer than 8 after each `put`.
+/// Writes bits to a stream. Fewer than 8 bits wait after each `put`.
 class BitWriter {
 public:
   explicit BitWriter(uint8_t *out) : begin(out), out(out) {}
 
   static constexpr uint64_t mostBits = 56;
 
-  /// Up to `mostBits` bits.
+  /// Appends up to `mostBits` bits.
   HWY_INLINE void put(uint64_t bits, uint64_t count) {
     waiting |= bits << waitingBits;
     waitingBits += count;
@@ -47,7 +47,7 @@ private:
 class CodeWriter {
 public:
   explicit CodeWriter(const ExponentCode &code) : words(makeCodeWords(code)), symbols(code.symbols) {
-    // A complete code has each symbol as often as its length says, in what it is made for.
+    // In data that a complete code is optimal for, the share of each symbol follows from its length.
     double bits = 0;
     for (uint32_t length : code.lengths)
       if (length != 0)
@@ -55,7 +55,7 @@ public:
     areShort = 16 * bits <= 45;
   }
 
-  /// As encodeStreams().
+  /// Implements encodeStreams().
   HWY_INLINE uint64_t encode(const uint8_t *block, uint32_t count, lossless::Ahead ahead, uint8_t *out,
                              uint16_t *bytes) const {
     uint64_t sum = 0;
@@ -85,10 +85,10 @@ private:
   static constexpr uint32_t streamElements = lossless::streamElements;
   static constexpr uint32_t mostStreamBytes = lossless::mostStreamBytes, codeSlack = lossless::codeSlack;
 
-  /// Codes that are put together before they are put behind the others: mostly sixteen or eight, or four.
+  /// The number of codes that are joined before they are written: mostly sixteen or eight, else four.
   enum class Together { four, eight, sixteen };
 
-  /// Two whole streams in turn: each bit waits for those of its stream before it.
+  /// Encodes two whole streams in turn, because each bit waits for the bits before it in its stream.
   HWY_INLINE void encodeTwo(const uint8_t *first, const uint8_t *second, Ahead &ahead, BitWriter &ofFirst,
                             BitWriter &ofSecond) const {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
@@ -147,7 +147,7 @@ private:
   using Wide = hn::Repartition<uint64_t, Words>;
   using WideVector = hn::Vec<Wide>;
 
-  /// Codes that were put together, and how many bits they have.
+  /// Codes that were joined, and their total bits.
   struct Joined {
     WideVector bits, lengths;
   };
@@ -160,14 +160,14 @@ private:
     return hn::AllTrue(Wide(), hn::Lt(codes.lengths, hn::Set(Wide(), BitWriter::mostBits + 1)));
   }
 
-  /// Of 32 symbols, the codes of four neighbours in each lane.
+  /// Joins the codes of 32 symbols, four neighbours in each lane.
   HWY_INLINE Joined joinFour(const uint8_t *row) const {
     const __m512i symbol = _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(row)));
     const __m512i word = _mm512_permutex2var_epi16(_mm512_loadu_si512(words.data()), symbol,
                                                    _mm512_loadu_si512(words.data() + 32));
     const __m512i length = _mm512_srli_epi16(word, 12),
                   code = _mm512_and_si512(word, _mm512_set1_epi16(0xfff));
-    // The second of two codes times two to the length of the first, plus the first.
+    // This computes the first of two codes, plus the second one times two to the length of the first.
     const __m512i one = _mm512_set1_epi16(1);
     const __m512i power = _mm512_sllv_epi16(one, _mm512_slli_epi32(length, 16));
     const WideVector two{_mm512_madd_epi16(code, power)}, twoLength{_mm512_madd_epi16(length, one)};
@@ -176,7 +176,7 @@ private:
             WideVector{_mm512_sad_epu8(length, _mm512_setzero_si512())}};
   }
 
-  /// Puts the codes of 32 symbols of two streams, of as many neighbours at a time as the writer takes.
+  /// Writes the codes of 32 symbols of two streams, joining as many neighbours as the writer takes.
   template <Together together>
   HWY_INLINE void putRows(const uint8_t *first, const uint8_t *second, BitWriter &ofFirst,
                           BitWriter &ofSecond) const {
@@ -191,7 +191,7 @@ private:
       hn::Store(codes.lengths, Wide(), lengths);
     };
     if constexpr (together == Together::sixteen) {
-      // The pair of lanes beside this one.
+      // This exchanges a pair of lanes with its neighbour.
       const auto beside = [](WideVector x) { return WideVector{_mm512_shuffle_i64x2(x.raw, x.raw, 0xb1)}; };
       const Joined sixteen = join(eight, {beside(eight.bits), beside(eight.lengths)});
       if (HWY_LIKELY(fit(sixteen))) {
@@ -222,22 +222,22 @@ private:
 
   CodeWords words;
   uint32_t symbols;
-  bool areShort; ///< whether sixteen codes mostly have as many bits as the writer takes at a time
+  bool areShort; ///< whether the codes of sixteen symbols mostly fit one write
 };
 
-/// By the next 11 bits: the symbols that are whole in them, up to six, from bit 16 on; how many bits they
-/// have in the low byte, how many they are in the next.
+/// Decodes by a table of the next 11 bits. An entry holds up to six symbols that lie within these bits, from
+/// bit 16 on; their bits in the low byte, and their number in the next.
 class CodeReader {
 public:
   CodeReader(const ExponentCode &code, uint64_t elements) {
     makeSymbolTable(code, single);
-    // A table of several symbols takes as long to build as it saves with some thousand elements.
+    // A table of several symbols takes as long to build as it saves with a few thousand elements.
     if (elements < 2048) {
       for (uint32_t next = 0; next < huffmanTableSize; ++next)
         table[next] = withSymbol(0, single[next]);
       return;
     }
-    // Of sequences that are one bit longer than the last ones each: that bit may be the last one of a symbol.
+    // Each round adds one bit to the sequences of the round before, which may be the last bit of a symbol.
     table[0] = 0;
     for (uint32_t length = 1; length <= huffmanMostBits; ++length)
       for (uint32_t half = 1u << (length - 1), next = 0; next < half; ++next) {
@@ -256,8 +256,7 @@ public:
     for (uint32_t s = 0; s < streams; s += together) {
       Stream four[together];
       for (uint32_t k = 0; k < together; ++k) {
-        const uint32_t own =
-            std::min(s + k, streams - 1); // where there are not four left, the last one again
+        const uint32_t own = std::min(s + k, streams - 1); // if fewer than four are left, the last one again
         four[k] = {block.streams + begins[own], symbols.of[own], symbols.of[own] + block.inStream(own)};
       }
       decodeTogether(four);
@@ -269,17 +268,17 @@ public:
 
 private:
   static constexpr uint32_t together = 4;
-  /// Five times 11 bits are read between two refills.
+  /// The number of looks between two refills: a refill has enough bits for five times 11.
   static constexpr uint32_t between = 5;
-  /// Symbols that one look into the table gives.
+  /// The most symbols that one look into the table gives.
   static constexpr uint32_t mostAtOnce = 6;
 
-  /// An entry with one more symbol, as `single` has it.
+  /// Returns an entry with one more symbol, taken from `single`.
   static HWY_INLINE uint64_t withSymbol(uint64_t entry, uint64_t symbol) {
     return entry + ((symbol & 0xff) << (16 + 8 * (entry >> 8 & 0xff)) | 1u << 8 | symbol >> 8);
   }
 
-  /// The entry of the `length` bits `next`, from that of all of them but the last.
+  /// Returns the entry of the `length` bits `next`, given the entry of all of them but the last.
   HWY_INLINE uint64_t lengthened(uint64_t entry, uint32_t next, uint32_t length) const {
     const uint64_t used = entry & 0xff, count = entry >> 8 & 0xff, symbol = single[next >> used];
     return used + (symbol >> 8) <= length && count < mostAtOnce ? withSymbol(entry, symbol) : entry;
@@ -305,11 +304,11 @@ private:
     used += entry;
   }
 
-  /// Until one of them comes near its end.
+  /// Decodes four streams until one of them comes near its end.
   HWY_INLINE void decodeTogether(Stream (&four)[together]) const {
     Stream a = four[0], b = four[1], c = four[2], d = four[3];
     const auto left = [](const Stream &stream) { return uint64_t(stream.end - stream.to); };
-    // So many refills none of them can come to its end, whatever the codes are.
+    // With this many refills none of them can reach its end, whatever the codes are.
     while (uint64_t refills = std::min({left(a), left(b), left(c), left(d)}) / (mostAtOnce * between)) {
       for (; refills != 0; --refills) {
         uint64_t bitsA = refill(a), bitsB = refill(b), bitsC = refill(c), bitsD = refill(d);
@@ -330,7 +329,7 @@ private:
     four[0] = a, four[1] = b, four[2] = c, four[3] = d;
   }
 
-  /// The rest, in the end one symbol at a time; returns the bytes of the stream.
+  /// Decodes the rest, in the end one symbol at a time. Returns the bytes of the stream.
   HWY_INLINE uint64_t finish(Stream &stream) const {
     while (uint64_t(stream.end - stream.to) >= mostAtOnce) {
       uint64_t bits = refill(stream), used = 0;

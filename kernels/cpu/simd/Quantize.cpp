@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled once for each instruction set by foreach_target.h.
+// foreach_target.h compiles this file once for each instruction set.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/Quantize.cpp"
@@ -103,7 +103,7 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
 
 } // namespace
 
-extern const BodyKernels quantizeKernels; // not internal to this file
+extern const BodyKernels quantizeKernels; // extern, because a const object would be internal to this file
 const BodyKernels quantizeKernels = {encode, decode, decodeAccumulate};
 
 } // namespace HWY_NAMESPACE

@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// randomWord() of every counter, to which the stream's offset has been added.
+/// Computes randomWord() of every counter, which already includes the stream's offset.
 HWY_INLINE WordVector randomWords(WordVector counters, uint32_t twist) {
   const Words words;
   WordVector x = counters;
@@ -29,13 +29,13 @@ HWY_INLINE WordVector randomWords(WordVector counters, uint32_t twist) {
   return hn::Xor(x, hn::ShiftRight<16>(x));
 }
 
-/// A key's stream, kept while the words asked for stay in it.
+/// The stream of a key, which is kept as long as the words asked for belong to it.
 class RandomCursor {
 public:
   explicit RandomCursor(RandomKey key) : key(key), high(0), stream(makeRandomStream(key, 0)) {}
 
-  /// Moves to the stream of the words of [element, element + elements). False if they
-  /// are of two streams, which happens once in 2^37 elements.
+  /// Moves to the stream of the words of [element, element + elements). Returns false if they belong to two
+  /// streams, which happens once in 2^37 elements.
   bool seek(uint64_t element, uint64_t elements) {
     const uint64_t word = randomWordIndex(element);
     if (word >> 32 != high) {
@@ -45,7 +45,7 @@ public:
     return randomWordIndex(element + elements - 1) >> 32 == high;
   }
 
-  /// The counters of the row that starts at `element`, a multiple of 32.
+  /// Returns the counters of the row that starts at `element`, a multiple of 32.
   HWY_INLINE WordVector counters(uint64_t element) const {
     return hn::Iota(Words(), uint32_t(element / 2) + stream.offset);
   }

@@ -1,4 +1,4 @@
-//===-- cpu/simd/ReadAhead.h - How far ahead memory is asked for -*- C++ -*-===//
+//===-- cpu/simd/ReadAhead.h - The measured prefetch distance ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How far ahead of its use memory is best asked for depends on the processor, by more than
-// a factor of two: what is best on one make is worst on another. So it is found where the
-// code runs, while it does its work: now and then a few pieces are read with one distance
-// after the other, and the fastest is kept. What is computed does not depend on it.
+// The best prefetch distance depends on the processor, by more than a factor of two: the best for one make is
+// the worst for another. So it is measured while the code does its work: now and then a few pieces are read
+// with one distance after the other, and the fastest is kept. Results do not depend on it.
 
 #ifndef CGX_KERNELS_CPU_SIMD_READAHEAD_H
 #define CGX_KERNELS_CPU_SIMD_READAHEAD_H
@@ -22,30 +21,31 @@
 
 namespace cgx {
 
-/// The distance of one loop over memory, shared by all threads that run it.
+/// The prefetch distance of one loop over memory, shared by all threads that run it.
 class ReadAhead {
 public:
-  /// What may be chosen, in bytes. The first two are best where hardware does most by itself.
+  /// The distances to choose from, in bytes. The first two are best where hardware prefetches well by itself.
   static constexpr std::array<uint32_t, 6> distances = {2048, 3072, 4096, 8192, 16384, 32768};
   static constexpr uint32_t rounds = 7; ///< trials of each distance; their median counts
   static constexpr uint32_t trials = rounds * distances.size();
-  /// Pieces from the first trial of a search to that of the next. The trials cost little among so many.
+  /// The number of pieces from the first trial of a search to that of the next. The trials cost little among
+  /// so many.
   static constexpr uint32_t period = 8192;
-  /// Input of a piece: long enough to be timed, short enough for a search within a few MiB.
+  /// The input bytes of a piece, long enough to be timed and short enough for a search within a few MiB.
   static constexpr uint64_t pieceBytes = 128 << 10;
   static constexpr uint32_t noTrial = ~0u;
 
   struct Piece {
     uint32_t distance; ///< bytes
-    uint32_t trial;    ///< `noTrial`: its time is not asked for
+    uint32_t trial;    ///< `noTrial` if its time is not needed
   };
 
   constexpr ReadAhead() = default;
 
-  /// What is best as far as is known.
+  /// Returns the best distance known so far.
   uint32_t distance() const { return distances[chosen.load(std::memory_order_relaxed)]; }
 
-  /// The distance for a piece of `pieceBytes` or so.
+  /// Returns the distance for a piece of about `pieceBytes`.
   Piece begin() {
     const uint32_t trial = turn.fetch_add(1, std::memory_order_relaxed) % period;
     if (trial >= trials)
@@ -53,7 +53,7 @@ public:
     return {distances[trial % distances.size()], trial};
   }
 
-  /// Tells what a trial took: time over bytes, in any unit that all trials share.
+  /// Records the cost of a trial: time over bytes, in any unit that all trials share.
   void end(const Piece &piece, float cost) {
     if (piece.trial == noTrial)
       return;
@@ -62,8 +62,8 @@ public:
       choose();
   }
 
-  /// Calls step(begin, distance) for elements [0, end) in steps of `stepElements`, which divides `end`, and
-  /// takes the time of pieces that are trials.
+  /// Calls step(begin, distance) for elements [0, end) in steps of `stepElements`, which divides `end`. Times
+  /// the pieces that are trials.
   template <class Step>
   void forPieces(uint64_t end, uint64_t stepElements, uint64_t elementBytes, Step step) {
     if (end == 0)
@@ -100,7 +100,7 @@ private:
   }
 
   void choose() {
-    // Another distance has to be better by more than noise.
+    // Another distance must be better by more than noise.
     constexpr float noise = 0.97f;
     uint32_t best = chosen.load(std::memory_order_relaxed);
     float least = medianCost(best) * noise;
@@ -116,7 +116,7 @@ private:
   std::array<std::atomic<float>, trials> costs{};
   std::atomic<uint32_t> turn{0};
   std::atomic<uint32_t> ended{0};
-  std::atomic<uint32_t> chosen{3}; ///< an index of `distances`; at first what is bad nowhere
+  std::atomic<uint32_t> chosen{3}; ///< an index of `distances`; the first choice is bad nowhere
 };
 
 } // namespace cgx

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the families share whose payloads are planes of bits, or bytes in order: rows of 32 elements,
-// as the random numbers have them.
+// Families whose payloads are bit planes, or bytes in order, share these rows of 32 elements, in which random
+// numbers also come.
 
 #if defined(CGX_KERNELS_CPU_SIMD_ROWS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_ROWS
@@ -45,7 +45,7 @@ template <class Encode> void withSource(Source source, Encode encode) {
   }
 }
 
-/// A mask as bits, lane 0 the lowest.
+/// Returns a mask as bits, with lane 0 lowest.
 HWY_INLINE uint32_t bitsOfMask(FloatMask mask) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return mask.raw;
@@ -56,7 +56,7 @@ HWY_INLINE uint32_t bitsOfMask(FloatMask mask) {
 #endif
 }
 
-/// The mask of the lowest bits.
+/// Returns the mask of the lowest bits.
 HWY_INLINE FloatMask maskOfBits(uint32_t bits) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return FloatMask{static_cast<decltype(FloatMask::raw)>(bits)};
@@ -80,7 +80,7 @@ HWY_INLINE WordVector magnitudesOf(FloatVector x) {
   return hn::And(hn::BitCast(Words(), x), hn::Set(Words(), 0x7fffffff));
 }
 
-/// largestMagnitudeBits() of elements [begin, end).
+/// Computes largestMagnitudeBits() of elements [begin, end).
 template <Source source>
 HWY_INLINE uint32_t largestMagnitude(const void *input, uint64_t begin, uint64_t end) {
   WordVector first = hn::Zero(Words()), second = first;
@@ -94,7 +94,7 @@ HWY_INLINE uint32_t largestMagnitude(const void *input, uint64_t begin, uint64_t
   return inVectors > behind ? inVectors : behind;
 }
 
-/// The random bits of a row: `low` of elements c and on, `high` of 16 + c and on.
+/// The random bits of a row: `low` for elements from c on, `high` for those from 16 + c on.
 struct RandomRow {
   WordVector low, high;
 };
@@ -105,10 +105,10 @@ HWY_INLINE RandomRow randomRow(const RandomCursor &random, uint64_t element, siz
   return RandomRow{hn::And(words, hn::Set(Words(), 0xffff)), hn::ShiftRight<16>(words)};
 }
 
-/// How far ahead of encoding elements are asked for.
+/// The distance at which encoding prefetches its input.
 constexpr uint64_t rowPrefetchBytes = 4096;
 
-/// Asks for the row that is encoded a while after that at `index`.
+/// Prefetches the row `rowPrefetchBytes` after that at `index`.
 template <Source source> HWY_INLINE void prefetchRow(const void *input, uint64_t index) {
   const uintptr_t at = reinterpret_cast<uintptr_t>(input) + index * bytesOf(source) + rowPrefetchBytes;
   hwy::Prefetch(reinterpret_cast<const char *>(at));

@@ -6,12 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A segment is a few buckets that are measured together and then, still in the
-// first-level cache, quantized and packed. The next segment is measured before this one
-// is quantized: while its elements come from memory, there is work on elements that have
-// come. Quantizing also asks for what is to be measured a few segments later: measuring
-// is a burst of loads, and the hardware's own prefetcher falls asleep between two bursts.
-// How many is measured meanwhile (ReadAhead.h).
+// A segment is a few buckets that are measured together and then quantized and packed while they are in the
+// first-level cache. The next segment is measured before this one is quantized: while its elements come from
+// memory, there is work on elements that have arrived. Quantizing also prefetches what is measured a few
+// segments later, because measuring is a burst of loads, and the hardware's own prefetcher goes idle between
+// two bursts. ReadAhead.h measures the best distance.
 
 #if defined(CGX_KERNELS_CPU_SIMD_SEGMENTS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_SEGMENTS
@@ -28,21 +27,21 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Limits of a segment. A longer bucket may be one of its own if nothing is kept of its elements.
+/// The limits of a segment. A longer bucket may be a segment of its own if none of its elements are kept.
 constexpr uint64_t maxSegmentElements = 8192;
 constexpr uint64_t maxSegmentBuckets = 16;
-/// Longer segments than this are not measured ahead: two of them would not fit the cache.
+/// The longest segment that is measured ahead: two longer ones would not fit the cache.
 constexpr uint64_t maxAheadElements = 2048;
 
-/// How a payload is cut into segments; buckets 0: it is not.
+/// The division of a payload into segments; with 0 buckets it is not divided.
 struct SegmentPlan {
   uint64_t buckets;
   uint64_t elements;
-  bool oneBucket; ///< every block of levels is of one bucket
+  bool oneBucket; ///< every block of levels lies in one bucket
 };
 
-/// Buckets that are measured together. They share divisions; but the longer they are, the less
-/// it costs, and the more evenly smaller segments keep memory busy.
+/// Returns how many buckets are measured together. They share divisions; but that matters less the longer
+/// they are, and smaller segments keep memory busy more evenly.
 constexpr uint64_t measuredTogether(uint64_t bucket) { return bucket < 512 ? 4 : bucket < 1024 ? 2 : 1; }
 
 inline SegmentPlan planSegments(uint64_t bucket, uint64_t blockElements, bool keepsElements) {
@@ -59,20 +58,21 @@ inline SegmentPlan planSegments(uint64_t bucket, uint64_t blockElements, bool ke
   return plan;
 }
 
-/// What measuring a segment leaves for quantizing it.
+/// The measures of a segment that quantizing it needs.
 struct MeasuredSegment {
   static constexpr uint64_t rows = maxSegmentElements / 32;
-  /// Of each bucket, or of each row if blocks are not of one bucket. Measuring writes four at least.
+  /// One entry for each bucket, or for each row if blocks have several buckets. Measuring writes at least
+  /// four.
   HWY_ALIGN float minimums[rows + 4];
   HWY_ALIGN float factors[rows + 4];
   const float *values;
-  uintptr_t ahead;                             ///< address of what to ask for along with the first row
+  uintptr_t ahead;                             ///< address to prefetch along with the first row
   uint64_t aheadRowBytes;                      ///< bytes of a row there
-  bool plain;                                  ///< false: not measured, the segment goes through the buffer
-  HWY_ALIGN float widened[maxSegmentElements]; ///< what `values` points to unless the source is f32
+  bool plain;                                  ///< false if it was not measured and goes through the buffer
+  HWY_ALIGN float widened[maxSegmentElements]; ///< holds `values` unless the source is f32
 };
 
-/// Repeats each bucket's value for each of its rows, in place, from the last on.
+/// Repeats each bucket's value for each of its rows, in place, starting with the last.
 inline void spreadToRows(float *values, uint64_t buckets, uint64_t rowsPerBucket) {
   for (uint64_t b = buckets; b-- > 0;) {
     const float value = values[b];
@@ -122,10 +122,10 @@ void measureSegment(const QuantizeEncodeArguments &arguments, const MeasuringPla
       source == Source::f32 ? static_cast<const float *>(arguments.input) + begin : segment.widened;
 }
 
-/// The rows of a block, quantized.
+/// The rows of a block, which are quantized here.
 template <uint32_t bits, bool stochastic, bool oneBucket> struct QuantizedRows {
   const float *HWY_RESTRICT values;
-  const float *minimums; ///< of each row, or one if the block is of one bucket
+  const float *minimums; ///< one for each row, or one if the block lies in one bucket
   const float *factors;
   uintptr_t ahead;
   uint64_t aheadRowBytes;
@@ -154,7 +154,7 @@ template <uint32_t bits, bool stochastic, bool oneBucket> struct QuantizedRows {
   }
 };
 
-/// Quantizes and packs a measured segment, whose first element is `firstElement` of its tensor.
+/// Quantizes and packs a measured segment. `firstElement` is the position of its first element in its tensor.
 template <uint32_t bits, bool stochastic, bool oneBucket>
 void quantizeSegment(const MeasuredSegment &segment, uint64_t elements, uint64_t bucket,
                      const RandomCursor &random, uint64_t firstElement, uint8_t *HWY_RESTRICT out) {
@@ -190,15 +190,15 @@ template <uint32_t bits> QuantizeSegment chooseQuantizeSegment(bool stochastic, 
   return stochastic ? quantizeSegment<bits, true, false> : quantizeSegment<bits, false, false>;
 }
 
-/// Encodes a payload: its whole segments through registers, the rest through the buffer.
+/// Encodes a payload: whole segments through registers, the rest through the buffer.
 template <Source source>
 void encodeSource(const QuantizeEncodeArguments &arguments, const SegmentPlan &cut, QuantizeSegment quantize,
                   PackBuffer pack, ReadAhead &readAhead) {
   const cgx_codec &codec = *arguments.codec;
   const MeasuringPlan plan(codec);
   RandomCursor random(arguments.key);
-  // Rows of random words start at multiples of 32 elements.
-  // The norm, and the random number of a bucket, are left to the other way.
+  // Rows of random words start at multiples of 32 elements. Buckets with a norm or a random shift go through
+  // the buffer.
   const bool isCut = cut.buckets != 0 && arguments.firstElement % 32 == 0 &&
                      codec.scaling != CGX_SCALING_L2 && codec.rounding != CGX_ROUND_RANDOM_SHIFT;
   const uint64_t end = isCut ? arguments.elements / cut.elements * cut.elements : 0;
@@ -233,7 +233,7 @@ template <uint32_t bits> void encodeBits(const QuantizeEncodeArguments &argument
       planSegments(codec.bucket, packingBlockElements(bits), arguments.source != Source::f32);
   const QuantizeSegment quantize =
       chooseQuantizeSegment<bits>(codec.rounding == CGX_ROUND_STOCHASTIC, cut.oneBucket);
-  static constinit ReadAhead readAhead; // of all sources and buckets: they read alike
+  static constinit ReadAhead readAhead; // shared by all sources and bucket sizes, which read alike
   switch (arguments.source) {
   case Source::f32:
     return encodeSource<Source::f32>(arguments, cut, quantize, packBuffer<bits>, readAhead);

@@ -25,7 +25,7 @@ using HalfFloats = hn::Half<Floats>;
 using Doubles = hn::Rebind<double, HalfFloats>;
 using DoubleVector = hn::Vec<Doubles>;
 
-/// Sums of one sign, SignSums::lanes of them.
+/// The sums of one sign, in SignSums::lanes lanes.
 struct LaneSums {
   static constexpr size_t doubleLanes = lanes / 2;
   static constexpr size_t vectors = SignSums::lanes / doubleLanes;
@@ -36,7 +36,7 @@ struct LaneSums {
       sum = hn::Zero(Doubles());
   }
 
-  /// Adds elements c and on of a group of 16.
+  /// Adds the elements from c on of a group of 16.
   HWY_INLINE void add(size_t c, FloatVector x) {
     const HalfFloats half;
     const size_t at = c / doubleLanes;
@@ -58,7 +58,7 @@ template <Source source> void encodeSignFrom(const EncodeArguments &arguments) {
     const FloatVector zero = hn::Zero(floats);
     LaneSums positiveSums, negativeSums;
     SignSums sums;
-    FloatVector poison = zero; // x * 0 is a NaN for what is not finite
+    FloatVector poison = zero; // x * 0 is a NaN if x is not finite
     uint64_t i = begin;
     for (; i + 32 <= end; i += 32) {
       prefetchRow<source>(arguments.input, i);

@@ -1,4 +1,4 @@
-//===-- Sinks-inl.h - Where decoded values go -------------------*- C++ -*-===//
+//===-- Sinks-inl.h - Destinations of decoded values ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,21 +22,21 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Where decoded values go: stored as f32, through the cache or around it, as f16 or bf16, or added to
-/// f32.
+/// The destination of decoded values: stored as f32 through the cache or past it, stored as f16 or bf16, or
+/// added to f32.
 enum class Sink { f32, streamedF32, f16, bf16, accumulate };
 
-/// What a sink writes to.
+/// The type of the elements that a sink writes.
 template <Sink sink>
 using OutputOf = std::conditional_t<sink == Sink::f16 || sink == Sink::bf16, uint16_t, float>;
 
-/// Outputs from this size on are written around the cache.
+/// The size from which on outputs are written past the cache.
 constexpr uint64_t streamFromBytes = 8ull << 20;
 
-/// How far ahead of adding to them accumulators are asked for.
+/// The distance at which accumulators are prefetched.
 constexpr uint64_t accumulateAheadBytes = 4096;
 
-/// Writes a vector of values. A streamed one must be aligned.
+/// Writes a vector of values. A streamed destination must be aligned.
 template <Sink sink> HWY_INLINE void emit(FloatVector value, OutputOf<sink> *HWY_RESTRICT out) {
   const Floats floats;
   if constexpr (sink == Sink::accumulate) {

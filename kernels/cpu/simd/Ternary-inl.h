@@ -22,7 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// The elements of a vector that are kept.
+/// Returns the elements of a vector that are kept, one bit each.
 HWY_INLINE uint32_t keptBits(FloatVector x, FloatVector prescale, FloatVector factor, WordVector random) {
   const Floats floats;
   const hn::RebindToSigned<Floats> integers;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled once for each instruction set by foreach_target.h. The input is read once: what is larger than the
-// smallest that can still be sent is put aside, with its place. Where that is too much, the largest of it
-// are kept, and the bar rises; it begins a little below where a sample has it. What is sent, and of equal
-// elements which, is what the reference sends.
+// foreach_target.h compiles this file once for each instruction set. The input is read once: elements not
+// below a bar, the smallest magnitude that can still be sent, become candidates with their places. When there
+// are too many, the largest are kept and the bar rises. It begins a little below an estimate from a sample.
+// The elements sent, also among equal ones, are those that the reference sends.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/Topk.cpp"
@@ -38,19 +38,20 @@ namespace cgx {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// Fewer elements are sent sooner than a bar is found.
+/// The least number of elements for which a bar pays off.
 constexpr uint64_t leastElements = 1 << 14;
-/// Elements that are compared before it is asked whether one is put aside.
+/// The number of elements that are compared before one branch.
 constexpr uint64_t blockElements = 64;
 
-/// Where the bar may begin: magnitudes of every so many lines of memory, of which a share is sent.
+/// Returns a bar to begin with, from the magnitudes of evenly spaced lines of memory and the share that is
+/// sent.
 template <Source source> uint32_t sampleBar(const void *input, uint64_t elements, uint64_t count) {
   constexpr uint64_t line = 16, mostLines = 1024;
   uint32_t sample[line * mostLines];
   const uint64_t lines = std::min(mostLines, elements / (16 * line)), sampled = lines * line;
   for (uint64_t i = 0; i < sampled; ++i)
     sample[i] = magnitudeBits(loadElement(source, input, i / line * (elements / lines) + i % line));
-  // As many more as chance may miss.
+  // The margin allows for chance in the sample.
   const double expected = double(sampled) * double(count) / double(elements);
   const auto rank = uint64_t(expected + 3 * std::sqrt(expected) + 8);
   if (rank >= sampled)
@@ -86,7 +87,8 @@ public:
     }
   }
 
-  /// Keeps the largest, of equal ones the first. There are at least as many. Returns what separates them.
+  /// Keeps the `count` largest, and of equal ones the first. There must be at least as many. Returns their
+  /// cut.
   Cut keepLargest() {
     const Cut cut = findCut(taken, count, [&](uint64_t i) { return bits[i] & 0x7fffffff; });
     uint64_t kept = 0, ties = 0;
@@ -101,7 +103,7 @@ public:
     return cut;
   }
 
-  /// Calls take(place, value) in order.
+  /// Calls take(place, value) for each, in order.
   template <class Take> void forEach(const Take &take) const {
     for (uint64_t i = 0; i < taken; ++i)
       take(places[i], floatFromBits(bits[i]));
@@ -113,7 +115,8 @@ private:
 
   static Memory allocate(uint64_t room) { return Memory(new (std::nothrow) uint32_t[room]); }
 
-  /// What comes now must be larger than what is kept: of equal elements, the first are sent.
+  /// Raises the bar. New elements must be larger than the smallest that is kept, because of equal elements
+  /// the first are sent.
   void raise() { bar = keepLargest().magnitude + 1; }
 
   template <Source source> HWY_INLINE void takeBlock(const void *input, uint64_t begin) {
@@ -153,7 +156,7 @@ template <Source source> bool encodeFrom(const EncodeArguments &arguments, uint6
   if (!candidates.hasMemory())
     return false;
   candidates.template take<source>(arguments.input, arguments.elements);
-  if (candidates.size() < count) // the sample was not like the rest
+  if (candidates.size() < count) // the sample was unlike the rest
     return false;
   const Cut cut = candidates.keepLargest();
   storeRest(arguments.body, cut.magnitude < infinityBits);
@@ -173,9 +176,9 @@ uint64_t encodeTopk(const EncodeArguments &arguments) {
   if (arguments.codec->bits != 0 || elements < leastElements || elements > UINT32_MAX)
     return topkReference.encode(arguments);
   const uint64_t count = cgx_sparse_count(arguments.codec, elements);
-  if (count > elements / 8) // putting aside would be moving all
+  if (count > elements / 8) // most elements would become candidates
     return topkReference.encode(arguments);
-  // Elsewhere a NaN may become another one than in the reference.
+  // With other sources a NaN may differ from the reference's.
   const bool isEncoded = arguments.source == Source::f32    ? encodeFrom<Source::f32>(arguments, count)
                          : arguments.source == Source::bf16 ? encodeFrom<Source::bf16>(arguments, count)
                                                             : false;
@@ -193,7 +196,7 @@ DecodeError accumulateTopk(const DecodeArguments &arguments, float *accumulator)
 
 } // namespace
 
-// Not internal to this file.
+// This is declared extern because a const object would be internal to this file.
 extern const BodyKernels topkKernels;
 const BodyKernels topkKernels = {encodeTopk, decodeTopk, accumulateTopk};
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled once for each instruction set, like all *-inl.h here. A row of packing.h has
-// 32 columns, the halves of 16 lanes of 32 bits; where a vector has fewer lanes, a
-// row is processed from lane `c` on for c = 0, lanes, ...
+// All *-inl.h files here are compiled once for each instruction set. A row of packing.h has 32 columns, which
+// are the halves of 16 lanes of 32 bits. Where a vector has fewer lanes, a row is processed from lane `c` on
+// for c = 0, lanes, ...
 
 #if defined(CGX_KERNELS_CPU_SIMD_VECTORS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_VECTORS
@@ -27,7 +27,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::CappedTag<float, 16>;
-using Words = hn::RebindToUnsigned<Floats>;        ///< 32 bits: two halves
+using Words = hn::RebindToUnsigned<Floats>;        ///< words of 32 bits, two halves each
 using Halves = hn::Repartition<uint16_t, Words>;   ///< the same vector as 16-bit lanes
 using NarrowHalves = hn::Rebind<uint16_t, Floats>; ///< as many 16-bit lanes as Floats has
 using FloatVector = hn::Vec<Floats>;
@@ -38,14 +38,15 @@ constexpr size_t lanes = hn::MaxLanes(Floats());
 constexpr size_t rowLanes = 16;
 static_assert(rowLanes % lanes == 0);
 
-/// Bits of f32 whose upper halves are the nearest bf16, ties to even. Of a NaN it may make anything.
+/// Returns bits of f32 whose upper halves are the nearest bf16, ties to even. The result for a NaN is
+/// unspecified.
 HWY_INLINE WordVector roundToBfloat16(FloatVector x) {
   const WordVector bits = hn::BitCast(Words(), x);
   const WordVector odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(Words(), 1));
   return hn::Add(hn::Add(bits, hn::Set(Words(), 0x7fff)), odd);
 }
 
-/// Elements [index, index + lanes) as f32. A NaN of f32ToBf16 stays the NaN that it is in f32.
+/// Loads elements [index, index + lanes) as f32. A NaN of f32ToBf16 is not rounded.
 template <Source source> HWY_INLINE FloatVector loadElements(const void *input, uint64_t index) {
   const Floats floats;
   if constexpr (source == Source::f16) {
@@ -68,7 +69,7 @@ template <Source source> HWY_INLINE FloatVector loadElements(const void *input, 
   }
 }
 
-/// Keeps a loaded vector in its register. GCC would load it again for each of its uses.
+/// Keeps a loaded vector in its register. GCC would otherwise load it again for each use.
 HWY_INLINE FloatVector keepInRegister(FloatVector x) {
 #if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86
   __asm__("" : "+v"(x.raw));
@@ -76,7 +77,7 @@ HWY_INLINE FloatVector keepInRegister(FloatVector x) {
   return x;
 }
 
-/// Merges two vectors, of which the low halves of the lanes count, into the halves of one.
+/// Merges the low halves of the lanes of two vectors into one.
 HWY_INLINE HalfVector mergeHalves(WordVector low, WordVector high) {
   const Halves halves;
   return hn::OddEven(hn::BitCast(halves, hn::ShiftLeft<16>(high)), hn::BitCast(halves, low));

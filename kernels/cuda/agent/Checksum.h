@@ -13,15 +13,15 @@
 
 namespace cgx::cuda {
 
-/// A payload whose bytes are summed. Words may be added in any order.
+/// A payload whose checksum is computed. Words may be added in any order.
 struct SummedDescriptor {
   uint8_t *payload;
-  PayloadDescriptor given; ///< says how many bytes there are; `sum` is not read
-  uint64_t *sum;  ///< 0 between runs when it is written into the payload, else what the payload must hold
-  bool isWritten; ///< append the checksum, instead of leaving it to be compared
+  PayloadDescriptor given; ///< holds the number of bytes; its `sum` is not read
+  uint64_t *sum;           ///< if `isWritten`, 0 between runs; else the checksum that the payload must hold
+  bool isWritten;          ///< whether the checksum is appended, rather than left for comparison
 };
 
-/// Bytes before the checksum, none in a payload that is shorter than one.
+/// Returns the bytes before the checksum; 0 for a payload that is shorter than a checksum.
 CGX_AGENT uint64_t summedBytes(const SummedDescriptor &desc) {
   const uint64_t bytes = boundedBytes(desc.given);
   return bytes < CGX_PAYLOAD_CHECKSUM_BYTES ? 0 : bytes - CGX_PAYLOAD_CHECKSUM_BYTES;
@@ -79,7 +79,7 @@ private:
   }
 };
 
-/// Makes the checksum of the sum, and appends it to a payload that has just been written.
+/// Finishes the checksum from the sum, and appends it to a payload that has just been written.
 struct FinishChecksums {
   static constexpr uint32_t sharedBytes = 0;
   const SummedDescriptor *descs;

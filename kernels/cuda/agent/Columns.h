@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where an element type, a storage or an alignment decides how memory is read, it is asked once for many
-// elements: these functions take it as a template argument, and withSource() and its like turn what is known
-// only when a kernel runs into one.
+// Element type, storage or alignment decide how memory is read. To ask once for many elements, these
+// functions take them as template arguments, and withSource() and its like turn a value that is known only at
+// run time into one.
 #ifndef CGX_KERNELS_CUDA_AGENT_COLUMNS_H
 #define CGX_KERNELS_CUDA_AGENT_COLUMNS_H
 
@@ -19,7 +19,7 @@
 
 namespace cgx::cuda {
 
-/// Elements that lie side by side, as they are loaded and stored.
+/// Neighbouring elements, as they are loaded and stored together.
 template <typename T, uint32_t count> struct alignas(count * sizeof(T)) Neighbors {
   T at[count];
 };
@@ -32,7 +32,7 @@ template <typename Step> CGX_AGENT void withFlag(bool flag, const Step &step) {
     step(std::false_type());
 }
 
-/// The smaller of two numbers; NaN if one is NaN. Of two zeros either.
+/// Returns the smaller of two numbers; NaN if one is NaN. Of two zeros it may return either.
 CGX_AGENT float smallerOrNan(float a, float b) {
 #if defined(__CUDA_ARCH__)
   float smaller;
@@ -71,7 +71,7 @@ template <typename Step> CGX_AGENT void withSource(Source source, const Step &st
   }
 }
 
-/// The same of an element type of f32, f16 and bf16.
+/// Calls step with an element type of f32, f16 or bf16 as a type.
 template <typename Step> CGX_AGENT void withType(cgx_element_type type, const Step &step) {
   if (type == CGX_F32)
     step(Constant<CGX_F32>());
@@ -81,8 +81,8 @@ template <typename Step> CGX_AGENT void withType(cgx_element_type type, const St
     step(Constant<CGX_BF16>());
 }
 
-/// Calls step(isWide, areNumbers) as types, of stores that ask whether all are numbers if `asks`. What may be
-/// a NaN is stored two by two.
+/// Calls step(isWide, areNumbers) with types. If `asks`, stores distinguish elements that may be NaN, which
+/// are stored two by two.
 template <bool asks, typename Step> CGX_AGENT void withPlace(bool isWide, bool areNumbers, const Step &step) {
   if (asks && !areNumbers)
     step(std::false_type(), std::false_type());
@@ -110,7 +110,8 @@ CGX_AGENT void storeNeighbors(T *to, const T (&values)[count]) {
   });
 }
 
-/// The element of 16 bits in the lower or upper half of a word. Which NaN a NaN becomes is left open.
+/// Returns the 16-bit element in the lower or upper half of a word. It is unspecified which NaN a NaN
+/// becomes.
 template <cgx_element_type type> CGX_AGENT float numberOfHalf(uint32_t word, bool isUpper) {
   if constexpr (type == CGX_BF16)
     return floatFromBits(isUpper ? word & 0xffff0000u : word << 16);
@@ -118,7 +119,7 @@ template <cgx_element_type type> CGX_AGENT float numberOfHalf(uint32_t word, boo
     return numberFromFloat16(uint16_t(isUpper ? word >> 16 : word));
 }
 
-/// A sum in f32, rounded once to its element type. Which NaN a NaN becomes is left open.
+/// Rounds sums in f32 once to their element type. It is unspecified which NaN a NaN becomes.
 template <cgx_element_type type, uint32_t count> CGX_AGENT void roundNumbers(float (&values)[count]) {
   if constexpr (type != CGX_F32)
     unrolled<count / 2>([&](uint32_t i) {
@@ -128,13 +129,13 @@ template <cgx_element_type type, uint32_t count> CGX_AGENT void roundNumbers(flo
     });
 }
 
-/// The element type that sums of a source are rounded to.
+/// Returns the element type that sums of a source are rounded to.
 constexpr cgx_element_type roundedTypeOf(Source source) {
   return source == Source::f32ToF16 ? CGX_F16 : source == Source::f32ToBf16 ? CGX_BF16 : CGX_F32;
 }
 
-/// Loads neighbours of which the first has an index that their number divides, or 2 if not `isWide`. Which
-/// NaN a NaN becomes is left open.
+/// Loads neighbours. Their number divides the index of the first one, or 2 does if not `isWide`. It is
+/// unspecified which NaN a NaN becomes.
 template <Source source, bool isWide, uint32_t count>
 CGX_AGENT void loadColumns(const void *input, uint64_t index, float (&values)[count]) {
   if constexpr (source == Source::f16 || source == Source::bf16) {
@@ -156,8 +157,8 @@ CGX_AGENT void loadColumns(const void *input, uint64_t index, float (&values)[co
   }
 }
 
-/// Stores neighbours as elements of f32, f16 or bf16, as storeElement() does. Which NaN a NaN becomes is left
-/// open if they are numbers.
+/// Stores neighbours as elements of f32, f16 or bf16, like storeElement(). With `areNumbers` it is
+/// unspecified which NaN a NaN becomes.
 template <cgx_element_type type, bool isWide, bool areNumbers, uint32_t count>
 CGX_AGENT void storeColumns(void *output, uint64_t index, const float (&values)[count]) {
   if constexpr (type == CGX_F32) {
@@ -176,7 +177,7 @@ CGX_AGENT void storeColumns(void *output, uint64_t index, const float (&values)[
   }
 }
 
-/// How a residual is kept, if there is one.
+/// The storage of a residual, if there is one.
 enum class Kept { nothing, f32, bf16, int8 };
 
 constexpr Kept keptAs(ResidualStorage storage) {
@@ -185,7 +186,7 @@ constexpr Kept keptAs(ResidualStorage storage) {
                                             : Kept::int8;
 }
 
-/// Adds residuals to neighbours.
+/// Adds residuals to neighbouring elements.
 template <Kept kept, bool isWide, uint32_t count>
 CGX_AGENT void addResiduals(const KeptResidual &residual, uint64_t index, float (&values)[count]) {
   float before[count];
@@ -200,14 +201,14 @@ CGX_AGENT void addResiduals(const KeptResidual &residual, uint64_t index, float 
   unrolled<count>([&](uint32_t i) { values[i] = before[i] + values[i]; });
 }
 
-/// Stores losses as residuals; of Int8 as levels of `divider`'s scale.
+/// Stores losses as residuals; as Int8, they become levels of `divider`'s scale.
 template <Kept kept, bool isWide, bool areNumbers, uint32_t count>
 CGX_AGENT void storeResiduals(const KeptResidual &residual, uint64_t index, const float (&values)[count],
                               const Int8Divider &divider) {
   if constexpr (kept == Kept::f32) {
     storeColumns<CGX_F32, isWide, areNumbers>(residual.values, index, values);
   } else if constexpr (kept == Kept::bf16) {
-    constexpr float largest = 0x1.fep127f; // as keepAsBf16() holds them
+    constexpr float largest = 0x1.fep127f; // as in keepAsBf16()
     float held[count];
     unrolled<count>([&](uint32_t i) { held[i] = smallerOrNan(largerOrNan(values[i], -largest), largest); });
     storeColumns<CGX_BF16, isWide, areNumbers>(residual.values, index, held);

@@ -31,8 +31,8 @@ struct DecodeTable {
     return areSound(threads, payloads, desc.payload, 1, range, errors);
   }
 
-  // Where checking takes steps of its own, those behind them look up what was found.
-  // Threads that find something say the same at the same time.
+  // Where checking takes steps of its own, later steps read the recorded error. Threads that find an error at
+  // the same time store equal values.
   CGX_AGENT void say(const DecodeDescriptor &desc, DecodeError error) const {
     storeRelaxed(errors + (desc.payload - payloads), uint32_t(error));
   }
@@ -46,7 +46,7 @@ CGX_AGENT void addTo(void *accumulator, uint64_t index, float value) {
   *sum += value;
 }
 
-/// One thread for each element.
+/// Decodes elements, a thread for each.
 template <typename Family, Sink sink> struct DecodeValues {
   static constexpr uint32_t sharedBytes = 0;
   DecodeTable table;

@@ -15,41 +15,41 @@
 
 namespace cgx::cuda {
 
-/// Where the sections of a body begin. A family uses those it has.
+/// The places where the sections of a body begin. A family uses those that it has.
 struct Sections {
-  uint64_t table;    ///< of learned levels
+  uint64_t table;    ///< the table of learned levels
   uint64_t scales;   ///< a scale for each bucket
   uint64_t codes;    ///< levels, codes, exponents, elements, or the bit plane `kept`
   uint64_t negative; ///< bit plane of signs
 };
 
-/// A payload that is read. Checked by every block that reads it, before anything is written.
+/// A payload to read. Every block that reads it checks it before writing anything.
 struct PayloadDescriptor {
   const uint8_t *payload;
-  PayloadHeader header; ///< that it must have
-  uint64_t bytes;       ///< that were given
+  PayloadHeader header; ///< the header that it must have
+  uint64_t bytes;       ///< bytes that were given
   uint64_t mostBytes;   ///< cgx_payload_bytes()
-  const uint64_t *sum;  ///< the checksum of its bytes, or null where it has none
+  const uint64_t *sum;  ///< the checksum of its bytes; null if it has none
   uint32_t bodyBegin;
   bool hasEnvelope;
   bool isFixed;
 };
 
-/// How much of a descriptor goes through tiles (Tiles.h).
+/// The part of a descriptor that goes through tiles (Tiles.h).
 struct TileCounts {
-  uint32_t count;       ///< tiles from its beginning; 0: none
+  uint32_t count;       ///< tiles from its beginning; 0 if there are none
   uint32_t bucketRows;  ///< rows of a tile that share a scale
-  uint32_t ofBucketLog; ///< the logarithm of how many tiles share one
-  bool aligned;         ///< codes lie at a multiple of 8 bytes, not only of 4
-  bool wide;            ///< all columns of a lane in a row are loaded at once, not only two of them
+  uint32_t ofBucketLog; ///< the logarithm of the number of tiles that share a scale
+  bool aligned;         ///< codes are aligned to 8 bytes, not only to 4
+  bool wide;            ///< a lane loads all its columns of a row at once, not only two of them
 };
 
-/// What was lost of a descriptor's elements before. No `values`: there is no error feedback.
+/// The residual of a descriptor's elements. If `values` is null, there is no error feedback.
 struct KeptResidual {
   ResidualStorage storage;
   float decay;
   void *values;
-  float *scales; ///< of Int8
+  float *scales; ///< of blocks of Int8
 };
 
 /// A tensor to encode.
@@ -67,19 +67,19 @@ struct EncodeDescriptor {
   PayloadHeader header;
   bool hasEnvelope;
   TileCounts tiles;
-  uint32_t runs; ///< of its first elements, that are cast at once (Runs.h)
+  uint32_t runs; ///< the number of runs at its beginning that are cast at once (Runs.h)
   KeptResidual residual;
-  OptimizerTensors optimizer; ///< what the codec needs of it; without a parameter nothing is known
-  float *sums;                ///< where a step puts what is encoded, for those behind it (Sums.h), or null
-  bool readsSums;             ///< is one of these: the input are the sums, and contributions have been read
-  // An owner's: the input is the sum of what these payloads hold.
+  OptimizerTensors optimizer; ///< the state that the codec needs; if it has no parameter, none is known
+  float *sums;                ///< where a step stores what is encoded, for later steps (Sums.h), or null
+  bool readsSums;             ///< the input are sums of an earlier step, which has read the contributions
+  // If it is an owner's, the input is the sum of the contents of these payloads.
   const PayloadDescriptor *contributions;
   uint32_t contributionCount;
   float divisor;
-  float reciprocal; ///< what sums are multiplied by where that is dividing them, by a power of two; else 0
+  float reciprocal; ///< the factor of sums where it replaces the division, by a power of two; else 0
 };
 
-/// The reciprocal of a divisor, if multiplying by it gives the bits of the division; else 0.
+/// Returns the reciprocal of a divisor if multiplying by it gives the bits of the division; else 0.
 inline float exactReciprocal(float divisor) {
   return (floatBits(divisor) & 0x7fffffu) == 0 && divisor >= 1.0f ? 1.0f / divisor : 0.0f;
 }
@@ -93,7 +93,7 @@ struct DecodeDescriptor {
   uint64_t elements;
   Sections sections;
   TileCounts tiles;
-  uint32_t runs; ///< of its first elements, that are cast at once (Runs.h)
+  uint32_t runs; ///< the number of runs at its beginning that are cast at once (Runs.h)
   void *output;
 };
 

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two steps, each a launch for all layers of a group: a warp for each bucket stores its scale; a thread for
-// each word or byte of codes computes those, from the elements and the scales. Any family, bucket, width and
-// end is encoded so. TileEncode.h does both in one pass over memory, for shapes that allow it.
+// Encoding takes two steps, each one launch for all layers of a group. First a warp for each bucket stores
+// its scale; then a thread for each word or byte of codes computes it from the elements and the scales. This
+// works for any family, bucket, width and number of elements. TileEncode.h does both in one pass over memory,
+// for shapes that allow it.
 #ifndef CGX_KERNELS_CUDA_AGENT_ENCODE_H
 #define CGX_KERNELS_CUDA_AGENT_ENCODE_H
 
@@ -18,18 +19,19 @@
 
 namespace cgx::cuda {
 
-/// What the bodies of a group that encodes have in common.
+/// The data that all agents of an encoding group share.
 struct EncodeTable {
   const EncodeDescriptor *descs;
   const StepState *state;
   const PayloadDescriptor *payloads; ///< all contributions of owners
-  uint32_t *errors;                  ///< of those
+  uint32_t *errors;                  ///< errors of these contributions
 
   CGX_AGENT RandomKey keyOf(const EncodeDescriptor &desc) const {
     return makeRandomKey(state->seed, state->step, desc.layerId, desc.rank, desc.phase + 2 * state->run);
   }
 
-  /// Whether an owner's contributions are sound. Who reads them says so; who reads their sums believes it.
+  /// Returns whether an owner's contributions are sound. An agent that reads them checks them and records
+  /// errors; an agent that reads their sums reads the record.
   template <typename ThreadBlock>
   CGX_AGENT bool isSound(const ThreadBlock &threads, const EncodeDescriptor &desc, TileRange range) const {
     if (!desc.readsSums)
@@ -79,8 +81,8 @@ template <typename Family, typename Input> struct StoreCodes {
   }
 };
 
-/// Fits the table of learned levels, between the two steps. Every element moves what the next one meets, so
-/// one thread does that; the others fetch elements for it.
+/// Fits the table of learned levels, between the two steps. Every element moves the levels that the next one
+/// meets, so one thread does this; the others fetch elements for it.
 template <typename Input> struct LearnTable {
   static constexpr uint32_t batch = 256;
   static constexpr uint32_t sharedBytes = (batch + maxTableLevels) * sizeof(float);
@@ -111,7 +113,7 @@ template <typename Input> struct LearnTable {
   }
 
 private:
-  /// The share of its bucket's range; negative in a bucket that is not finite.
+  /// Returns an element's place in its bucket's range, as a share; negative if the bucket is not finite.
   CGX_AGENT static float shareAt(const EncodeDescriptor &desc, uint64_t index) {
     const BucketScale range =
         loadScale(desc.body + desc.sections.scales, desc.codec, uint32_t(index) / desc.codec.bucket);

@@ -16,7 +16,7 @@ CGX_AGENT uint64_t statedBytes(const PayloadDescriptor &desc) {
   return loadFrom<uint64_t>(desc.payload + CGX_PAYLOAD_HEADER_BYTES);
 }
 
-/// A word that need not be aligned.
+/// Loads a word that need not be aligned.
 CGX_AGENT uint64_t loadWord(const uint8_t *bytes) {
   uint64_t word = 0;
   for (uint32_t i = 0; i < 8; ++i)
@@ -29,7 +29,7 @@ CGX_AGENT void storeWord(uint8_t *bytes, uint64_t word) {
     bytes[i] = uint8_t(word >> (8 * i));
 }
 
-/// How long the payload says that it is, within the bytes that were given.
+/// Returns the length that the payload states, limited to the bytes that were given.
 CGX_AGENT uint64_t boundedBytes(const PayloadDescriptor &desc) {
   if (desc.isFixed || desc.bytes < desc.bodyBegin)
     return desc.bytes;
@@ -37,7 +37,7 @@ CGX_AGENT uint64_t boundedBytes(const PayloadDescriptor &desc) {
   return stated < desc.bytes ? stated : desc.bytes;
 }
 
-/// Whether its lengths are those of the payload, in the order of checkEnvelope().
+/// Checks the lengths of a payload, in the order of checkEnvelope().
 CGX_AGENT DecodeError checkLength(const PayloadDescriptor &desc) {
   const uint64_t checksumBytes = desc.sum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0;
   uint64_t expected = desc.mostBytes;
@@ -54,8 +54,8 @@ CGX_AGENT DecodeError checkLength(const PayloadDescriptor &desc) {
                                                                               : DecodeError::ok;
 }
 
-/// checkEnvelope(), for the payload of a table. Bytes behind a payload that varies in size are workspace for
-/// a longer one.
+/// Checks a payload of a table as checkEnvelope() does. Bytes after a payload that varies in size are
+/// allowed, because they are space for a longer one.
 CGX_AGENT DecodeError checkPayload(const PayloadDescriptor &desc) {
   if (!desc.hasEnvelope)
     return checkLength(desc);
@@ -78,14 +78,15 @@ CGX_AGENT DecodeError checkPayload(const PayloadDescriptor &desc) {
   return stored == *desc.sum ? DecodeError::ok : DecodeError::badChecksum;
 }
 
-/// Writes the header of a payload, on one thread of the range that begins it.
+/// Writes the header of a payload. Only the range that begins the payload does so, on one thread.
 template <typename ThreadBlock>
 CGX_AGENT void writeHeader(const ThreadBlock &threads, const EncodeDescriptor &desc, TileRange range) {
   threads.forEachIndex(0, range.begin == 0 && desc.hasEnvelope ? 1 : 0,
                        [&](uint64_t) { storeTo(desc.payload, desc.header); });
 }
 
-/// Whether the payloads that a range reads are sound. The range that begins a descriptor says so in `errors`.
+/// Returns whether the payloads that a range reads are sound. The range that begins a descriptor records
+/// errors in `errors`.
 template <typename ThreadBlock>
 CGX_AGENT bool areSound(const ThreadBlock &threads, const PayloadDescriptor *all,
                         const PayloadDescriptor *first, uint32_t count, TileRange range, uint32_t *errors) {

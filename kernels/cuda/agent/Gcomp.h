@@ -1,4 +1,4 @@
-//===-- Gcomp.h - Places of elements among those of their levels ---*- C++ -*-===//
+//===-- Gcomp.h - Places of elements in their levels ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,14 +15,14 @@ namespace cgx::cuda {
 using lossless::LevelCounts;
 using lossless::LevelShifts;
 
-/// Of an element that is zero.
+/// The level of an element that is zero, which has none.
 constexpr uint32_t noLevel = gcompLevels;
 
-/// Counts levels of a stream, row by row; `before` is what was there.
+/// Counts the levels of a stream, row by row. `before` holds the counts so far.
 template <typename Warp> struct LevelPlaces {
   LevelCounts before;
 
-  /// Gives each lane the place of its element among those of its level. Counts the row's.
+  /// Gives each lane the place of its element among those of its level, and counts the row.
   CGX_AGENT PerLane<Warp, uint32_t> next(const Warp &lanes, const PerLane<Warp, uint32_t> &levels) {
     PerLane<Warp, uint32_t> places;
     PerLane<Warp, bool> isOf;
@@ -40,12 +40,13 @@ template <typename Warp> struct LevelPlaces {
   }
 };
 
-/// Where the mantissas of a level begin, behind the levels of a block, and what is not sent of them.
+/// The place where the mantissas of a level begin, relative to the levels of a block, and the number of their
+/// bits that are not sent.
 struct LevelSection {
   uint32_t begin, shift;
 };
 
-/// Those of all levels.
+/// The sections of all levels.
 class LevelSections {
 public:
   CGX_AGENT LevelSections(const LevelShifts &shifts, const LevelCounts &counts) {
@@ -56,7 +57,7 @@ public:
     });
   }
 
-  /// Chosen rather than looked up, so that they stay in registers.
+  /// Returns the section of a level. It is selected rather than indexed, so that sections stay in registers.
   CGX_AGENT LevelSection of(uint32_t level) const {
     LevelSection chosen = sections[0];
     unrolled<gcompLevels>([&](uint32_t i) { chosen = i == level ? sections[i] : chosen; });

@@ -1,4 +1,4 @@
-//===-- GcompDecode.h - Mantissas as long as their levels ----*- C++ -*-===//
+//===-- GcompDecode.h - Mantissas back to elements --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 
 namespace cgx::cuda {
 
-/// How often each level is among the first `end` of two bits each, counted by a warp.
+/// Counts each level among the first `end` levels of two bits each; a warp does so together.
 template <typename Warp>
 CGX_AGENT LevelCounts countLevels(const Warp &lanes, const uint8_t *levels, uint32_t end) {
   PerLane<Warp, LevelCounts> counts;
@@ -34,20 +34,20 @@ CGX_AGENT LevelCounts countLevels(const Warp &lanes, const uint8_t *levels, uint
   return sum;
 }
 
-/// Mantissa `i` of those of one level that begin at `begin`, in its place among 24 bits.
+/// Returns mantissa `i` of those of one level that begin at `begin`, in its place among 24 bits.
 CGX_AGENT uint32_t mantissaAt(const uint8_t *begin, uint32_t i, uint32_t shift) {
   const uint32_t bits = 24 - shift;
   const uint64_t bit = uint64_t(i) * bits;
   const uint8_t *bytes = begin + bit / 8;
   uint32_t word = 0;
-  for (uint32_t byte = 0; 8 * byte < bit % 8 + bits; ++byte) // none behind its last
+  for (uint32_t byte = 0; 8 * byte < bit % 8 + bits; ++byte) // no byte after its last
     word |= uint32_t(bytes[byte]) << 8 * byte;
   return ((word >> bit % 8) & ((1u << bits) - 1)) << shift;
 }
 
-/// Levels of all elements, then level by level their mantissas.
+/// The parts of a block of gcomp: the levels of all elements, then level by level their mantissas.
 struct LeveledParts {
-  /// Of a block whose levels were counted, if it has space for them.
+  /// Measures a block whose levels were counted, if it has space for them.
   struct Measure {
     LevelShifts shifts;
     const LevelCounts *counts;
@@ -91,7 +91,7 @@ struct LeveledParts {
   };
 };
 
-/// Counts the levels of blocks, a warp for each, as far as a block has the bytes that its header speaks of.
+/// Counts the levels of blocks, a warp for each, if a block has the bytes that its header states.
 struct CountLevels {
   static constexpr uint32_t sharedBytes = 0;
   LosslessDecodeTable table;

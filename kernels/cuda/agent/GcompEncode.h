@@ -1,4 +1,4 @@
-//===-- GcompEncode.h - Mantissas as long as their levels ----*- C++ -*-===//
+//===-- GcompEncode.h - Mantissas rounded to their levels -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A step rounds elements as their levels say. What it leaves is encoded as elements of lossless are, but for
-// the mantissas: of these, all lanes know the places, and add their bits to words that were cleared.
+// One step rounds elements to their levels. Its results are encoded like elements of lossless, except for the
+// mantissas: all lanes know the places of these, and add their bits to words that were cleared.
 #ifndef CGX_KERNELS_CUDA_AGENT_GCOMPENCODE_H
 #define CGX_KERNELS_CUDA_AGENT_GCOMPENCODE_H
 
@@ -61,7 +61,7 @@ private:
   }
 };
 
-/// Levels of a row of elements that were rounded.
+/// Returns the levels of a row of elements that were rounded.
 template <typename Warp>
 CGX_AGENT PerLane<Warp, uint32_t> levelsOfRow(const Warp &lanes, const EncodeDescriptor &desc,
                                               const LosslessWorkspace &workspace, uint64_t row) {
@@ -94,7 +94,7 @@ struct MeasureLevels {
   }
 };
 
-/// Levels of the elements of streams [begin, end).
+/// Counts the levels of the elements of streams [begin, end).
 CGX_AGENT LevelCounts countsOf(const LosslessWorkspace &workspace, uint64_t begin, uint64_t end) {
   LevelCounts sum;
   for (uint64_t stream = begin; stream < end; ++stream)
@@ -103,7 +103,7 @@ CGX_AGENT LevelCounts countsOf(const LosslessWorkspace &workspace, uint64_t begi
   return sum;
 }
 
-/// Levels of all elements, then level by level their mantissas.
+/// The mantissas of gcomp: the levels of all elements, then level by level their mantissas.
 struct LeveledMantissas {
   CGX_AGENT static uint64_t bytes(const EncodeDescriptor &desc, const LosslessWorkspace &workspace,
                                   uint64_t firstStream, uint32_t streams, uint32_t notZero) {
@@ -111,7 +111,7 @@ struct LeveledMantissas {
                                                .allBytes(lossless::makeLevelShifts(desc.codec, desc.type));
   }
 
-  /// Into bytes that are 0.
+  /// Stores levels and mantissas into bytes that are 0.
   template <typename ThreadBlock, typename Warp>
   CGX_AGENT static void store(const ThreadBlock &threads, const Warp &lanes, const EncodeDescriptor &desc,
                               const LosslessWorkspace &workspace, uint64_t stream,
@@ -140,12 +140,12 @@ struct LeveledMantissas {
   }
 
 private:
-  /// Bits of a row, in words of the body.
+  /// The bits of a row, in words of the body.
   struct Words {
     uint32_t of[4];
   };
 
-  /// Adds 32 bits at most to those of the body from bit `at` on.
+  /// Adds at most 32 bits to the body from bit `at` on.
   template <typename ThreadBlock>
   CGX_AGENT static void addBits(const ThreadBlock &threads, const EncodeDescriptor &desc, uint64_t at,
                                 uint32_t bits) {
@@ -156,7 +156,7 @@ private:
         threads.atomicAdd(words + word, part);
   }
 
-  /// Two bits each, of those that have a level. What the lanes add to one word they put together first.
+  /// Stores two bits for each element that has a level. Lanes first combine what they add to one word.
   template <typename ThreadBlock, typename Warp>
   CGX_AGENT static void storeLevels(const ThreadBlock &threads, const Warp &lanes,
                                     const EncodeDescriptor &desc, const PerLane<Warp, uint32_t> &levels,
@@ -182,7 +182,8 @@ private:
   }
 };
 
-/// Clears the bytes that levels and mantissas are added to, a warp for each stream and its share of a block.
+/// Clears the bytes that levels and mantissas are added to. A warp for each stream clears its share of a
+/// block.
 struct ClearMantissas {
   static constexpr uint32_t sharedBytes = 0;
   LosslessEncodeTable table;
@@ -208,7 +209,8 @@ struct ClearMantissas {
   }
 };
 
-/// What a payload of gcomp says of an element: what was coded, which the step behind reads as the input.
+/// The value of an element in a payload of gcomp: the coded one, which is the input of the step that encodes
+/// it.
 struct SentRounded {
   CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t index) {
     return 0.0f + TensorInput::load(desc, index);

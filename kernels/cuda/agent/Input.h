@@ -1,4 +1,4 @@
-//===-- Input.h - What an encoder reads ----------------------*- C++ -*-===//
+//===-- Input.h - The input of an encoder -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,21 +13,21 @@
 
 namespace cgx::cuda {
 
-/// The elements of a tensor.
+/// Reads the elements of a tensor.
 struct TensorInput {
   CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t index) {
     return loadElement(desc.source, desc.input, index);
   }
 };
 
-/// A value in f32, rounded to the element type.
+/// Rounds a value in f32 to the element type.
 CGX_AGENT float roundTo(cgx_element_type type, float value) {
   return type == CGX_F16    ? floatFromFloat16(float16FromFloat(value))
          : type == CGX_BF16 ? floatFromBfloat16(bfloat16FromFloat(value))
                             : value;
 }
 
-/// A sum in f32, rounded once to the element type.
+/// Rounds a sum in f32 once to the element type.
 CGX_AGENT float roundSum(Source source, float sum) {
   return roundTo(source == Source::f32ToF16    ? CGX_F16
                  : source == Source::f32ToBf16 ? CGX_BF16
@@ -35,7 +35,8 @@ CGX_AGENT float roundSum(Source source, float sum) {
                  sum);
 }
 
-/// The sum of nothing: what is exact keeps the sign of zeros, as where the first addend is copied.
+/// Returns the value that an empty sum begins with. -0 keeps the signs of zeros in lossless codecs, where the
+/// CPU copies the first addend.
 CGX_AGENT float emptySum(const cgx_codec &codec) {
   return codec.family == CGX_CODEC_IDENTITY || codec.family == CGX_CODEC_LOSSLESS ? -0.0f : 0.0f;
 }
@@ -44,7 +45,7 @@ CGX_AGENT float divided(const EncodeDescriptor &desc, float sum) {
   return desc.reciprocal != 0.0f ? sum * desc.reciprocal : sum / desc.divisor;
 }
 
-/// The sum of an owner, computed anew for every element that is asked for.
+/// Reads the sum of an owner, computed anew for every element.
 template <typename Family> struct SumInput {
   CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t index) {
     float sum = emptySum(desc.codec);
@@ -57,13 +58,13 @@ template <typename Family> struct SumInput {
   }
 };
 
-/// The end of a bucket that begins at `begin`.
+/// Returns the end of a bucket that begins at `begin`.
 CGX_AGENT uint64_t bucketEnd(const EncodeDescriptor &desc, uint64_t begin) {
   const uint64_t left = desc.elements - begin;
   return begin + (left < desc.codec.bucket ? left : desc.codec.bucket);
 }
 
-/// The bits of the largest magnitude of a bucket, which all lanes have.
+/// Returns the bits of the largest magnitude of a bucket, in all lanes.
 template <typename Input, typename Warp>
 CGX_AGENT uint32_t largestBits(const Warp &lanes, const EncodeDescriptor &desc, uint64_t begin,
                                uint64_t end) {
@@ -79,7 +80,7 @@ CGX_AGENT uint32_t largestBits(const Warp &lanes, const EncodeDescriptor &desc, 
       combineLanes(lanes, largest, laneCount, [](uint32_t a, uint32_t b) { return a > b ? a : b; }));
 }
 
-/// Byte `byte` of a bit plane of elements that `isSet`.
+/// Returns byte `byte` of a bit plane in which the bits of elements with isSet(i) are 1.
 template <typename IsSet> CGX_AGENT uint8_t planeByte(uint64_t byte, uint64_t elements, const IsSet &isSet) {
   uint32_t bits = 0;
   for (uint64_t i = byte * 8; i < byte * 8 + 8 && i < elements; ++i)

@@ -1,4 +1,4 @@
-//===-- Lossless.h - What lossless has between its steps -----*- C++ -*-===//
+//===-- Lossless.h - Data between the steps of lossless ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Streams of 2048 symbols stand alone: one thread writes or reads the codes of one, a warp what is beside
-// them. Where a stream lies follows from the sizes of those before it, so steps that measure come first.
+// Streams of 2048 symbols are independent: one thread writes or reads the codes of a stream, and a warp its
+// other parts. A stream's place depends on the sizes of those before it, so steps that measure come first.
 #ifndef CGX_KERNELS_CUDA_AGENT_LOSSLESS_H
 #define CGX_KERNELS_CUDA_AGENT_LOSSLESS_H
 
@@ -22,37 +22,37 @@ using lossless::blockElements;
 using lossless::blockStreams;
 using lossless::streamElements;
 
-/// What is measured of a stream by encoders, and found in it by decoders.
+/// The measures of a stream, which encoders compute and decoders find in it.
 struct StreamMeasure {
-  uint32_t bytes; ///< of its codes
+  uint32_t bytes; ///< bytes of its codes
   uint16_t notZero;
-  bool isBroken; ///< an element has no code; or codes do not fill the stream
+  bool isBroken; ///< an element has no code, or codes do not fill the stream
 };
 
-/// Memory of one descriptor, in the tables of its group.
+/// The workspace of one descriptor, in the tables of its group.
 struct LosslessWorkspace {
   ExponentCounts *counted;
   ExponentCode *code;
-  uint16_t *words; ///< by symbol its code and length (CodeWords), or by the next bits a symbol (SymbolTable)
+  uint16_t *words; ///< by symbol to encode (CodeWords), by the next bits to decode (SymbolTable)
   StreamMeasure *streams;
-  uint64_t *begins; ///< encoding, by block: its bytes; after the scan, those of all before it
-  uint8_t *symbols; ///< decoding, by element
-  // Of gcomp.
-  void *coded;                        ///< encoding: elements, pruned and rounded
-  uint8_t *levels;                    ///< encoding, by element
-  lossless::LevelCounts *levelCounts; ///< encoding by stream, decoding by block
+  uint64_t *begins; ///< when encoding, the bytes of blocks; after the scan, those of all blocks before each
+  uint8_t *symbols; ///< when decoding, by element
+  // The following are for gcomp.
+  void *coded;                        ///< when encoding, elements after pruning and rounding
+  uint8_t *levels;                    ///< when encoding, by element
+  lossless::LevelCounts *levelCounts; ///< by stream when encoding, by block when decoding
 };
 
 CGX_AGENT uint64_t elementsFrom(uint64_t elements, uint64_t begin, uint64_t most) {
   return elements - begin < most ? elements - begin : most;
 }
 
-/// Where blocks begin: behind their offsets and the table.
+/// Returns where blocks begin, which is after their offsets and the table.
 CGX_AGENT uint64_t blocksBegin(uint64_t elements, const ExponentCode &code) {
   return 8 * cgx_lossless_block_count(elements) + tableBytes(code.symbols);
 }
 
-/// Rows of 32 elements of a stream, all lanes together: step(first element of the row).
+/// Calls step(first element of the row) for the rows of 32 elements of a stream, with all lanes together.
 template <typename Step>
 CGX_AGENT void forEachRowOfStream(uint64_t elements, uint64_t stream, const Step &step) {
   const uint64_t end = (stream + 1) * streamElements;

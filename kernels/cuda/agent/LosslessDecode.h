@@ -22,8 +22,7 @@ CGX_AGENT uint64_t bodyBytesOf(const DecodeDescriptor &desc) {
          (desc.codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0);
 }
 
-/// A block of a payload: its bytes, and its header if it is coded. `Parts` says how many of its bytes are
-/// mantissas, and reads them.
+/// A block of a payload: its bytes, and its header if it is coded. `Parts` measures and reads its mantissas.
 template <typename Parts> struct FoundBlock {
   const uint8_t *begin;
   uint64_t bytes;
@@ -31,7 +30,7 @@ template <typename Parts> struct FoundBlock {
   bool isRaw;
   lossless::Block coded;
 
-  /// Finds its bytes; false if there are none.
+  /// Finds the bytes of a block. Returns false if there are none.
   CGX_AGENT bool locate(const DecodeDescriptor &desc, uint64_t block) {
     const uint64_t blocks = cgx_lossless_block_count(desc.elements), bodyBytes = bodyBytesOf(desc),
                    from = lossless::blockBegin(desc.body, block),
@@ -45,7 +44,7 @@ template <typename Parts> struct FoundBlock {
     return true;
   }
 
-  /// False if no encoder wrote it.
+  /// Reads a block. Returns false if no encoder wrote it.
   CGX_AGENT bool read(const DecodeDescriptor &desc, const LosslessWorkspace &workspace, uint64_t block) {
     if (!locate(desc, block))
       return false;
@@ -54,15 +53,16 @@ template <typename Parts> struct FoundBlock {
   }
 };
 
-/// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all.
+/// The parts of a block of lossless: sign and mantissa of all elements, first the lowest 16 bits of all, then
+/// the rest of all.
 struct PlainParts {
   CGX_AGENT static lossless::PlainMeasure measure(const DecodeDescriptor &desc, const LosslessWorkspace &,
                                                   uint64_t /*block*/) {
     return {desc.type};
   }
 
-  /// Reads those of a stream, row by row, each sign and mantissa in 24 bits. `before` elements of the block
-  /// come before it.
+  /// Reads the mantissas of a stream, row by row, with sign and mantissa in 24 bits. `before` elements of the
+  /// block precede the stream.
   template <typename Warp> struct Reader {
     const DecodeDescriptor &desc;
     lossless::Block block;
@@ -90,8 +90,8 @@ struct PlainParts {
   };
 };
 
-/// Checks the envelope and the table of codes, and makes the table of symbols. What the next step finds is
-/// added to the error.
+/// Checks the envelope and the table of codes, and makes the table of symbols. The next step may add an
+/// error.
 struct BeginLossless {
   static constexpr uint32_t sharedBytes = sizeof(DecodeError);
   LosslessDecodeTable table;
@@ -144,7 +144,7 @@ template <typename Parts> struct CheckBlocks {
   }
 };
 
-/// Reads codes, a thread for each stream, into a table of symbols.
+/// Reads codes into a table of symbols, a thread for each stream.
 template <typename Parts> struct ReadStreams {
   static constexpr uint32_t sharedBytes = sizeof(SymbolTable);
   LosslessDecodeTable table;
@@ -177,7 +177,7 @@ private:
     uint32_t waiting = 0, waitingBits = 0, notZero = 0;
     uint64_t bits = 0;
     for (uint32_t i = 0; i < block.inStream(stream); ++i) {
-      for (; waitingBits < huffmanMostBits; waitingBits += 8) // behind the end, any bits will do
+      for (; waitingBits < huffmanMostBits; waitingBits += 8) // after the end any bits will do
         waiting |= (next < end ? uint32_t(*next++) : 0u) << waitingBits;
       const uint32_t entry = entries[waiting % huffmanTableSize], length = entry >> 8;
       waiting >>= length;
@@ -190,7 +190,7 @@ private:
   }
 };
 
-/// Puts elements together from symbols and what is beside them, a warp for each stream.
+/// Puts elements together from their symbols and mantissas, a warp for each stream.
 template <Sink sink, typename Parts> struct MergeStreams {
   static constexpr uint32_t sharedBytes = 0;
   LosslessDecodeTable table;

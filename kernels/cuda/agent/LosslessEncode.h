@@ -18,7 +18,8 @@ struct LosslessEncodeTable : EncodeTable {
   const LosslessWorkspace *workspaces;
 };
 
-/// The bits of an element, in the upper half if they are 16; of a sum, those of what it is rounded to.
+/// Returns the bits of an element, in the upper half if they are 16. A sum is rounded to its element type
+/// first.
 CGX_AGENT uint32_t bitsOf(const EncodeDescriptor &desc, uint64_t index) {
   if (desc.source == Source::f32ToF16)
     return uint32_t(float16FromFloat(loadF32(desc.input, index))) << 16;
@@ -37,7 +38,7 @@ struct ClearCounts {
   }
 };
 
-/// Counts exponents of the runs [begin, end) among those that are looked at.
+/// Counts the exponents of runs [begin, end) among the runs that are counted.
 struct CountExponents {
   static constexpr uint32_t sharedBytes = sizeof(ExponentCounts);
   static constexpr uint32_t counters = sizeof(ExponentCounts) / sizeof(uint32_t);
@@ -69,7 +70,7 @@ struct CountExponents {
   }
 };
 
-/// Makes the code of a descriptor, and writes its table.
+/// Makes the code of a descriptor and writes its table.
 struct MakeCode {
   struct Work {
     ExponentCode code;
@@ -108,7 +109,7 @@ struct MakeCode {
   }
 
 private:
-  /// huffmanLengths(), sorted by all threads.
+  /// Computes huffmanLengths(), with all threads sorting.
   template <typename ThreadBlock> CGX_AGENT static void fitLengths(const ThreadBlock &threads, Work &work) {
     do {
       threads.forEachIndex(0, huffmanSymbols, [&](uint64_t symbol) {
@@ -135,7 +136,7 @@ private:
   }
 };
 
-/// Adds up the lengths of codes of streams, a warp for each.
+/// Adds up the lengths of the codes of streams, a warp for each.
 struct MeasureStreams {
   static constexpr uint32_t sharedBytes = 0;
   LosslessEncodeTable table;
@@ -175,13 +176,13 @@ struct MeasureStreams {
   }
 };
 
-/// How a block is written: raw, or its parts one behind the other. `Mantissas` says how many bytes a block
-/// has of them, and stores them.
+/// The layout of a block: uncompressed, or its parts one after the other. `Mantissas` measures and stores its
+/// mantissas.
 template <typename Mantissas> struct BlockPlan {
   uint32_t elements, streams, notZero;
   uint64_t mantissaBytes, bytes;
   bool isRaw;
-  const StreamMeasure *measured; ///< of its streams
+  const StreamMeasure *measured; ///< the measures of its streams
 
   CGX_AGENT BlockPlan(const EncodeDescriptor &desc, const LosslessWorkspace &workspace, uint64_t block)
       : elements(uint32_t(elementsFrom(desc.elements, block * blockElements, blockElements))),
@@ -206,7 +207,7 @@ template <typename Mantissas> struct BlockPlan {
   CGX_AGENT uint64_t streamsBegin() const { return mantissasBegin() + mantissaBytes; }
 };
 
-/// Says where blocks begin, in a table and in the payload, and how long that is.
+/// Records where blocks begin, in a table and in the payload, and the payload's length.
 template <typename Mantissas> struct PlaceBlocks {
   static constexpr uint32_t sharedBytes = scanBytes<uint64_t>;
   LosslessEncodeTable table;
@@ -238,7 +239,7 @@ template <typename Mantissas> struct PlaceBlocks {
   }
 };
 
-/// Writes codes, a thread for each stream, and what is said of them.
+/// Writes codes and their lengths, a thread for each stream.
 template <typename Mantissas> struct StoreStreams {
   static constexpr uint32_t sharedBytes = sizeof(CodeWords);
   LosslessEncodeTable table;
@@ -295,7 +296,7 @@ private:
   }
 };
 
-/// Writes what is beside the codes, a warp for each stream; of raw blocks, the elements.
+/// Writes all other parts, a warp for each stream; for uncompressed blocks, the elements.
 template <typename Mantissas> struct StoreRests {
   static constexpr uint32_t sharedBytes = 0;
   LosslessEncodeTable table;
@@ -346,7 +347,8 @@ private:
   }
 };
 
-/// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all.
+/// The mantissas of lossless: sign and mantissa of all elements, first the lowest 16 bits of all, then the
+/// rest of all.
 struct PlainMantissas {
   CGX_AGENT static uint64_t bytes(const EncodeDescriptor &desc, const LosslessWorkspace &,
                                   uint64_t /*firstStream*/, uint32_t /*streams*/, uint32_t notZero) {
@@ -382,7 +384,7 @@ struct PlainMantissas {
   }
 };
 
-/// What a lossless payload says of an element: all that a sum is rounded to.
+/// The value of an element in a lossless payload: the sum, rounded to its type.
 struct SentWhole {
   CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t index) {
     return 0.0f + roundTo(desc.type, desc.sums[index]);

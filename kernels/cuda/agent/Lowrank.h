@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions of lowrank.h, every sum in the order of cpu/Lowrank.cpp. Products with a few vectors take as
-// long as reading the matrix does, so a library of matrix products would not be faster, and would add in an
-// order of its own.
+// These are the functions of lowrank.h, with every sum in the order of cpu/Lowrank.cpp. A product with a few
+// vectors takes as long as reading the matrix, so a library of matrix products would not be faster, and it
+// would add in an order of its own.
 #ifndef CGX_KERNELS_CUDA_AGENT_LOWRANK_H
 #define CGX_KERNELS_CUDA_AGENT_LOWRANK_H
 
@@ -28,8 +28,8 @@ struct LowrankDescriptor {
   float *sum;          ///< f32 memory for the input and its residual, or null
   float *warmStart, *left, *ownRight;
   const float *right;
-  float *parts;      ///< of left: one for each block of columns, row and vector
-  uint32_t *spoiled; ///< factors are not finite
+  float *parts;      ///< partial sums of left, one for each block of columns, row and vector
+  uint32_t *spoiled; ///< 1 if factors are not finite
   KeptResidual residual;
 
   CGX_DEVICE_INLINE uint64_t elements() const { return rows * columns; }
@@ -44,7 +44,7 @@ struct LowrankTable {
   const StepState *state;
 };
 
-/// Calls step(j) for the vectors of a group, and tells the compiler how many there are at most.
+/// Calls step(j) for the vectors of a group. The compiler knows their largest number.
 template <typename Step> CGX_AGENT void forEachOfGroup(uint32_t rank, uint64_t group, const Step &step) {
   unrolled<lowrankTogether>([&](uint32_t j) {
     if (group * lowrankTogether + j < rank)
@@ -52,7 +52,7 @@ template <typename Step> CGX_AGENT void forEachOfGroup(uint32_t rank, uint64_t g
   });
 }
 
-/// The input in f32, and what was lost of it before.
+/// Adds the input and its residual, in f32.
 struct SumMatrix {
   static constexpr uint32_t sharedBytes = 0;
   LowrankTable table;
@@ -70,7 +70,7 @@ struct SumMatrix {
   }
 };
 
-/// Draws what is to begin with where nothing is kept. Equal on all ranks: no rank is part of the key.
+/// Draws a start for layers that have none. It is equal on all ranks, because the key has no rank.
 struct DrawStart {
   static constexpr uint32_t sharedBytes = vectorsSharedBytes;
   LowrankTable table;
@@ -86,7 +86,7 @@ struct DrawStart {
   }
 };
 
-/// Multiplies four rows of a block of columns with warmStart, a warp for each: eight lanes a row.
+/// Multiplies four rows of a block of columns with warmStart, a warp for each four, with eight lanes a row.
 struct MultiplyParts {
   static constexpr uint32_t sharedBytes = 0;
   static constexpr uint32_t rowsOfWarp = laneCount / lowrankLanes;
@@ -136,7 +136,7 @@ private:
   }
 };
 
-/// Adds up the parts of each element of the left factor.
+/// Adds up the partial sums of each element of the left factor.
 struct AddParts {
   static constexpr uint32_t sharedBytes = 0;
   LowrankTable table;
@@ -166,7 +166,8 @@ struct OrthonormalizeLeft {
   }
 };
 
-/// A thread for each column and four vectors: rows are added in their order, four at a time.
+/// Multiplies by the transposed matrix, a thread for each column and four vectors. Rows are added in their
+/// order, four at a time.
 struct MultiplyTransposed {
   static constexpr uint32_t sharedBytes = 0;
   LowrankTable table;
@@ -224,7 +225,7 @@ struct CheckFactors {
   }
 };
 
-/// An element of left * transpose(right).
+/// Returns an element of left * transpose(right).
 CGX_AGENT float reconstruct(const LowrankDescriptor &desc, const float *right, uint64_t index) {
   const uint64_t row = index / desc.columns, column = index % desc.columns;
   float value = 0.0f;
@@ -240,7 +241,8 @@ CGX_AGENT float reconstruct(const LowrankDescriptor &desc, const float *right, u
   return value;
 }
 
-/// Keeps what this rank's factors do not say of its matrix, a warp for each block of residuals.
+/// Stores the difference of this rank's matrix and its own factors as residual, a warp for each block of
+/// residuals.
 struct StoreLowrankLosses {
   static constexpr uint32_t sharedBytes = 0;
   LowrankTable table;
@@ -274,7 +276,8 @@ struct StoreResult {
   }
 };
 
-/// Orthonormal, so that it neither grows nor fades from step to step.
+/// Stores the right factor as the next start. It is made orthonormal, so that it neither grows nor fades from
+/// step to step.
 struct StoreStart {
   static constexpr uint32_t sharedBytes = vectorsSharedBytes;
   LowrankTable table;

@@ -1,4 +1,4 @@
-//===-- Orthonormal.h - Gram-Schmidt by one block of threads ---*- C++ -*-===//
+//===-- Orthonormal.h - Gram-Schmidt by one thread block --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// orthonormalize() and drawZeroVectors() of lowrank.h. Inner products are added in the order that is fixed
-// there: eight lanes have a block of elements, and all lanes of all warps some block.
+// These are orthonormalize() and drawZeroVectors() of lowrank.h. Inner products are added in the order that
+// is fixed there: eight lanes add up one block of elements, and all lanes of all warps several blocks.
 #ifndef CGX_KERNELS_CUDA_AGENT_ORTHONORMAL_H
 #define CGX_KERNELS_CUDA_AGENT_ORTHONORMAL_H
 
@@ -18,7 +18,8 @@
 
 namespace cgx::cuda {
 
-/// Adds what eight lanes hold, neighbours first: ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)) is in the first.
+/// Adds the values of eight lanes, neighbours first. The first lane gets ((0 + 1) + (2 + 3)) + ((4 + 5) + (6
+/// + 7)).
 template <typename Warp, typename Values> CGX_AGENT Values addNeighbours(const Warp &lanes, Values value) {
   for (uint32_t mask = 1; mask < lowrankLanes; mask *= 2) {
     const Values other = lanes.shuffleXor(value, mask);
@@ -27,12 +28,13 @@ template <typename Warp, typename Values> CGX_AGENT Values addNeighbours(const W
   return value;
 }
 
-/// Blocks of elements that a warp adds up at once, and that eight warps do.
+/// The number of blocks of elements that a warp adds up at once, and that eight warps do.
 constexpr uint32_t blocksOfWarp = laneCount / lowrankLanes, blocksAtOnce = 8 * blocksOfWarp;
-/// What Vectors need of Agent::sharedBytes: a sum for each of these, and the sum of all.
+/// The part of Agent::sharedBytes that Vectors need: a sum for each of these blocks, and the sum of all.
 constexpr uint32_t vectorsSharedBytes = (blocksAtOnce + 1) * sizeof(double);
 
-/// Vectors of one matrix, which one block of threads works on. Everybody must have written what is read next.
+/// The vectors of one matrix, on which one thread block works. Threads must wait for each other before they
+/// read what another one wrote.
 template <typename ThreadBlock> class Vectors {
 public:
   CGX_AGENT Vectors(const ThreadBlock &threads, float *vectors, uint32_t count, uint64_t length)
@@ -51,7 +53,7 @@ public:
     }
   }
 
-  /// Returns whether there was one.
+  /// Replaces vectors of zeros by random ones. Returns whether there was one.
   CGX_AGENT bool drawZeros(RandomKey key) const {
     bool drawn = false;
     for (uint32_t j = 0; j < count; ++j) {
@@ -108,7 +110,7 @@ private:
     return result;
   }
 
-  /// The sums of a warp's blocks, of which the first begins at `begin`.
+  /// Computes the sums of a warp's blocks, the first of which begins at `begin`.
   template <typename Warp>
   CGX_AGENT void addBlocks(const Warp &lanes, uint32_t a, uint32_t b, uint64_t begin, double *blocks) const {
     PerLane<Warp, double> sums;

@@ -1,4 +1,4 @@
-//===-- PackedLevels.h - Words of packed levels, each by itself ---*- C++ -*-===//
+//===-- PackedLevels.h - Words of packed levels -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The layout of packing.h, seen from the words: which levels one holds. Words are written whole, so
-// that no two threads share one.
+// This is the layout of packing.h seen from the words: which levels each one holds. Words are written whole,
+// so that no two threads share one.
 #ifndef CGX_KERNELS_CUDA_AGENT_PACKEDLEVELS_H
 #define CGX_KERNELS_CUDA_AGENT_PACKEDLEVELS_H
 
@@ -16,7 +16,7 @@
 
 namespace cgx::cuda {
 
-/// Words of 16 bits in all whole blocks, then bytes of what is left.
+/// The words of packed levels: 16 bits each in all whole blocks, then single bytes for the remaining levels.
 struct LevelWords {
   uint32_t bits;
   uint64_t elements;
@@ -31,7 +31,7 @@ struct LevelWords {
   CGX_DEVICE_INLINE uint64_t tailBytes() const { return (elements * bits + 7) / 8 - wordCount() * 2; }
   CGX_DEVICE_INLINE uint64_t count() const { return wordCount() + tailBytes(); }
 
-  /// Writes word or byte `number`, of which levelOf(element) are the levels.
+  /// Writes word or byte `number`, with the levels that levelOf(element) returns.
   template <typename LevelOf>
   CGX_AGENT void store(uint8_t *levels, uint64_t number, const LevelOf &levelOf) const {
     if (number < wordCount())
@@ -42,7 +42,7 @@ struct LevelWords {
   }
 
 private:
-  /// Word k of column c is number 32 k + c of its block.
+  /// Returns a word. Word k of column c is number 32 k + c of its block.
   template <typename LevelOf>
   CGX_AGENT uint16_t word(uint32_t block, uint32_t inBlock, const LevelOf &levelOf) const {
     const uint32_t column = inBlock % packingColumns, firstBit = inBlock / packingColumns * 16;

@@ -17,7 +17,7 @@
 
 namespace cgx::cuda {
 
-/// The Euclidean norm of finite elements, as euclideanNorm(): 16 lanes in f64.
+/// Returns the Euclidean norm of finite elements, computed like euclideanNorm() in 16 lanes of f64.
 template <typename Input, typename Warp>
 CGX_AGENT float normOf(const Warp &lanes, const EncodeDescriptor &desc, uint64_t begin, uint64_t end) {
   PerLane<Warp, double> sums;
@@ -32,7 +32,7 @@ CGX_AGENT float normOf(const Warp &lanes, const EncodeDescriptor &desc, uint64_t
   return float(std::sqrt(sum));
 }
 
-/// False if an element of a bucket is not finite. All lanes have the measure.
+/// Measures a bucket, in all lanes. Returns false if an element is not finite.
 template <typename Input, typename Warp>
 CGX_AGENT bool measureBucket(const Warp &lanes, const EncodeDescriptor &desc, RandomKey key, uint64_t begin,
                              uint64_t end, BucketMeasure &measure) {

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an owner does whose result is not encoded right there, and a rank that adds what others sent to what
-// it has: contributions are decoded, added in their order in f32, and rounded once to elements.
+// These agents reduce contributions without encoding the result: for an owner whose result is not encoded at
+// once, and for a rank that adds what it received to its own elements. Contributions are decoded, added in
+// their order in f32, and rounded once to elements.
 #ifndef CGX_KERNELS_CUDA_AGENT_REDUCE_H
 #define CGX_KERNELS_CUDA_AGENT_REDUCE_H
 
@@ -19,7 +20,7 @@
 namespace cgx::cuda {
 
 struct ReduceDescriptor {
-  EncodeDescriptor sum; ///< of the contributions
+  EncodeDescriptor sum; ///< describes the sum of the contributions
   const void *own;      ///< elements to begin with, or null
   void *output;
   ReduceOp reduction;
@@ -28,7 +29,7 @@ struct ReduceDescriptor {
 struct ReduceTable {
   const ReduceDescriptor *descs;
   const PayloadDescriptor *payloads; ///< all contributions
-  uint32_t *errors;                  ///< of those
+  uint32_t *errors;                  ///< errors of these contributions
 
   template <typename ThreadBlock>
   CGX_AGENT bool isSound(const ThreadBlock &threads, const ReduceDescriptor &desc, TileRange range) const {
@@ -36,7 +37,7 @@ struct ReduceTable {
   }
 };
 
-/// One of reduce()'s operations, in f32.
+/// Applies an operation of reduce() in f32.
 CGX_AGENT float combine(ReduceOp reduction, float a, float b) {
   switch (reduction) {
   case ReduceOp::max:
@@ -51,7 +52,8 @@ CGX_AGENT float combine(ReduceOp reduction, float a, float b) {
   return a + b;
 }
 
-/// What contributions are added to. Elements of 16 bits are themselves added to 0, unless all is exact.
+/// Returns what contributions are added to. Own elements of 16 bits are added to 0, or to -0 for lossless
+/// codecs.
 CGX_AGENT float beginningOf(const ReduceDescriptor &desc, uint64_t index) {
   const float nothing = emptySum(desc.sum.codec);
   if (!desc.own)
@@ -60,7 +62,7 @@ CGX_AGENT float beginningOf(const ReduceDescriptor &desc, uint64_t index) {
   return desc.sum.type == CGX_F32 ? own : nothing + own;
 }
 
-/// Contributions of which each element can be decoded by itself, a thread for each.
+/// Reduces contributions whose elements can be decoded one by one, a thread for each element.
 template <typename Family> struct StoreReduced {
   static constexpr uint32_t sharedBytes = 0;
   ReduceTable table;
@@ -89,7 +91,7 @@ private:
   }
 };
 
-/// Sums of tiles in registers, a thread for each lane.
+/// Reduces tiles in registers, a thread for each lane.
 template <uint32_t bits, uint32_t bucketRows, typename Elements> struct ReduceTiles {
   static constexpr uint32_t sharedBytes = 0;
   static constexpr uint32_t residentBlocks = 2;
@@ -123,7 +125,7 @@ private:
   }
 };
 
-/// Before contributions that are decoded as a whole are accumulated in `sums`.
+/// Initializes `sums`, before contributions that are decoded as a whole are added to them.
 struct BeginSums {
   static constexpr uint32_t sharedBytes = 0;
   ReduceTable table;
@@ -136,7 +138,7 @@ struct BeginSums {
   }
 };
 
-/// Behind the last one.
+/// Stores the result after the last contribution was added.
 struct StoreSummed {
   static constexpr uint32_t sharedBytes = 0;
   ReduceTable table;

@@ -25,7 +25,7 @@ CGX_AGENT float loadResidual(const KeptResidual &kept, uint64_t index) {
   return 0.0f;
 }
 
-/// `scale` is that of the element's block, of Int8.
+/// Stores a loss. `scale` is that of the element's block, for Int8.
 CGX_AGENT void storeResidual(const KeptResidual &kept, uint64_t index, float value, float scale) {
   switch (kept.storage) {
   case ResidualStorage::F32:
@@ -40,21 +40,21 @@ CGX_AGENT void storeResidual(const KeptResidual &kept, uint64_t index, float val
 CGX_AGENT float largerMagnitude(float largest, float value) {
   const float magnitude = floatFromBits(magnitudeBits(value));
 #if defined(__CUDA_ARCH__)
-  return fmaxf(magnitude, largest); // takes a number before a NaN as well
+  return fmaxf(magnitude, largest); // prefers a number to a NaN, like the comparison below
 #else
   return magnitude > largest ? magnitude : largest;
 #endif
 }
 
-/// A level of Int8 as a float, without a conversion, which a GPU is slow at: behind 2^23.
+/// Converts a level of Int8 to float through the low bits of 2^23, because GPUs convert slowly.
 CGX_AGENT float numberOfInt8(int8_t level) {
   return floatFromBits(floatBits(8388608.0f) | (uint8_t(level) ^ 0x80u)) - 8388736.0f;
 }
 
-/// keepAsInt8() of many numbers with one scale. They are divided by its reciprocal, and the quotient
-/// corrected twice by what it leaves, which gives the bits of a division (Markstein) where nothing underflows
-/// on the way: so both are scaled by a power of two first. Numbers that lose bits by that are far below half
-/// a level.
+/// Computes keepAsInt8() for many numbers with one scale. It multiplies by the reciprocal and corrects the
+/// quotient twice by the remainder, which gives the bits of a division (Markstein) if nothing underflows on
+/// the way. So number and scale are first multiplied by a power of two. Numbers that lose bits by that are
+/// far below half a level.
 struct Int8Divider {
   float power, scale, reciprocal, limit;
 
@@ -62,7 +62,7 @@ struct Int8Divider {
     const uint32_t exponent = floatBits(given) >> 23;
     power = exponent == 0 ? 0x1p126f : exponent == 254 ? 0x1p-127f : floatFromBits((254u - exponent) << 23);
     scale = given * power;
-    if (given == 0.0f) { // holds nothing
+    if (given == 0.0f) { // a scale of 0 holds nothing
       power = 0.0f;
       scale = 1.0f;
     }
@@ -86,13 +86,13 @@ struct Int8Divider {
   }
 };
 
-/// The scales of blocks, of Int8, from the largest magnitudes in what the lanes have of them, `width` lanes
-/// that lie side by side a block.
+/// Returns the scales of blocks of Int8 from the largest magnitudes that lanes have seen. Each block belongs
+/// to `width` neighbouring lanes.
 template <typename Warp>
 CGX_AGENT PerLane<Warp, float> residualScales(const Warp &lanes, const KeptResidual &kept,
                                               PerLane<Warp, float> largest, uint32_t width) {
   if (kept.storage != ResidualStorage::Int8)
-    return largest; // nobody reads them
+    return largest; // other storages do not read them
   largest = combineLanes(lanes, largest, width, [](float a, float b) { return b > a ? b : a; });
   lanes.forEach([&](uint32_t lane) { largest[lane] = residualScale(largest[lane]); });
   return largest;
@@ -103,7 +103,8 @@ CGX_AGENT void storeResidualScale(const KeptResidual &kept, uint64_t block, floa
     kept.scales[block] = scale;
 }
 
-/// Replaces a block of a residual of `elements` elements by lossAt(i), which may read it, a warp at a time.
+/// Replaces a block of a residual of `elements` elements by lossAt(i), which may read the residual. A warp
+/// does so together.
 template <typename Warp, typename LossAt>
 CGX_AGENT void storeResidualBlock(const Warp &lanes, const KeptResidual &kept, uint64_t elements,
                                   uint64_t block, const LossAt &lossAt) {

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The fast path of casts without a scale: a thread converts a run of eight neighbours, so that what it loads
-// and stores is as wide as a GPU allows. What lies otherwise in memory, and what is left behind the last run,
-// goes through the general steps.
+// This is the fast path of casts without a scale: a thread converts a run of eight neighbours, so that loads
+// and stores are as wide as a GPU allows. Tensors with another alignment, and elements after the last run, go
+// through the general steps.
 #ifndef CGX_KERNELS_CUDA_AGENT_RUNS_H
 #define CGX_KERNELS_CUDA_AGENT_RUNS_H
 
@@ -29,11 +29,11 @@ struct Run {
   }
 };
 
-/// A run as 16-bit elements: two in a word.
+/// A run as 16-bit elements, two in a word.
 struct RunWords {
   uint32_t at[runElements / 2];
 
-  /// From where it is aligned to 8 bytes, as payloads are.
+  /// Loads from memory that is aligned to 8 bytes, as payloads are.
   CGX_AGENT void load(const void *from) {
     unrolled<2>([&](uint32_t part) {
       const auto loaded = loadFrom<Neighbors<uint32_t, 2>>(static_cast<const uint32_t *>(from) + part * 2);
@@ -48,7 +48,7 @@ struct RunWords {
     });
   }
 
-  /// The bits of loadElement().
+  /// Converts each element like loadElement().
   template <bool isBfloat> CGX_AGENT Run floats() const {
     Run run;
     unrolled<runElements>([&](uint32_t i) {
@@ -58,7 +58,7 @@ struct RunWords {
     return run;
   }
 
-  /// The bits of storeElement().
+  /// Converts each element like storeElement().
   template <bool isBfloat> CGX_AGENT static RunWords of(const Run &run) {
     RunWords words;
     unrolled<runElements / 2>(
@@ -67,7 +67,7 @@ struct RunWords {
   }
 };
 
-/// Elements from `index` on, which lie at a multiple of 16 bytes.
+/// Loads the elements from `index` on, which must be aligned to 16 bytes.
 template <cgx_element_type type> CGX_AGENT Run loadRun(const void *input, uint64_t index) {
   Run run;
   if constexpr (type == CGX_F32) {
@@ -96,14 +96,14 @@ template <cgx_element_type type> CGX_AGENT void storeRun(const Run &run, void *o
   }
 }
 
-/// Encodes a tensor of `type`, or an owner's sum of such elements.
+/// Encodes runs of a tensor of `type`, or of an owner's sum of such elements.
 template <cgx_element_type type, bool isBfloat, bool isSum> struct EncodeRuns {
   static constexpr uint32_t sharedBytes = 0;
   EncodeTable table;
 
   template <typename ThreadBlock>
   CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
-    const EncodeDescriptor desc = table.descs[range.desc]; // a copy: in registers
+    const EncodeDescriptor desc = table.descs[range.desc]; // a copy, which stays in registers
     if (!table.isSound(threads, desc, range))
       return;
     writeHeader(threads, desc, range);
@@ -136,14 +136,14 @@ private:
   }
 };
 
-/// Decodes to elements of `type`, or adds to accumulators of f32.
+/// Decodes runs to elements of `type`, or adds them to accumulators of f32.
 template <cgx_element_type type, bool isBfloat, Sink sink> struct DecodeRuns {
   static constexpr uint32_t sharedBytes = 0;
   DecodeTable table;
 
   template <typename ThreadBlock>
   CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
-    const DecodeDescriptor desc = table.descs[range.desc]; // a copy: in registers
+    const DecodeDescriptor desc = table.descs[range.desc]; // a copy, which stays in registers
     if (!table.isSound(threads, desc, range))
       return;
     threads.forEachIndex(range.begin, range.end, [&](uint64_t number) {
@@ -156,7 +156,7 @@ template <cgx_element_type type, bool isBfloat, Sink sink> struct DecodeRuns {
       Run run = words.floats<isBfloat>();
       if constexpr (sink == Sink::add)
         unrolled<runElements>([&](uint32_t i) { run.at[i] = before.at[i] + run.at[i]; });
-      else if constexpr (type != CGX_F32) // which holds every number of 16 bits
+      else if constexpr (type != CGX_F32) // f32 holds every number of 16 bits
         run.forEach([&](float &x) { x = isFinite(x) ? holdWithin(x, largestValue(type)) : x; });
       storeRun<type>(run, desc.output, index);
     });

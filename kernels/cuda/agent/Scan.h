@@ -1,4 +1,4 @@
-//===-- Scan.h - What is before each entry of a list ---------*- C++ -*-===//
+//===-- Scan.h - Prefix sums of a list --------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,14 +12,14 @@
 
 namespace cgx::cuda {
 
-/// Parts that one block of threads adds up side by side.
+/// The number of parts that one thread block adds up side by side.
 constexpr uint64_t scanParts = 256;
 
-/// Shared memory of scan().
+/// The shared memory of scan().
 template <typename T> constexpr uint32_t scanBytes = scanParts * sizeof(T);
 
-/// Replaces each entry by the sum of those before it, and gives found() the sum of all, on one thread. Each
-/// thread adds up entries that lie side by side, one thread the sums of these.
+/// Replaces each entry by the sum of those before it, and calls found() with the sum of all on one thread.
+/// Each thread adds up neighbouring entries, and one thread adds up their sums.
 template <typename ThreadBlock, typename T, typename Found>
 CGX_AGENT void scan(const ThreadBlock &threads, T *entries, uint64_t count, const Found &found) {
   T *sums = threads.template shared<T>();

@@ -33,7 +33,7 @@ struct Ternary {
     });
   }
 
-  /// Bytes of a bit plane.
+  /// Returns the bytes of a bit plane.
   CGX_DEVICE_INLINE static uint64_t codeCount(const EncodeDescriptor &desc) {
     return planeBytes(desc.elements);
   }
@@ -68,7 +68,8 @@ struct Ternary {
 struct Sign {
   static constexpr bool hasBuckets = true;
 
-  /// The means in the order of SignSums: lanes 0 to 15 add what is not negative, the others the rest.
+  /// Stores the means, added in the order of SignSums: lanes 0 to 15 add elements that are not negative, the
+  /// others the negative ones.
   template <typename Input, typename Warp>
   CGX_AGENT static void storeScaleOf(const Warp &lanes, const EncodeDescriptor &desc, RandomKey,
                                      uint64_t bucket) {
@@ -145,7 +146,7 @@ struct Natural {
   }
 };
 
-/// To 16 bits: elements, no scale.
+/// Casts to 16 bits: elements without a scale.
 struct CastTo16 {
   static constexpr bool hasBuckets = false;
 
@@ -165,7 +166,7 @@ struct CastTo16 {
   }
 };
 
-/// To formats with a scale for each bucket.
+/// Casts to formats with a scale for each bucket.
 struct CastScaled {
   static constexpr bool hasBuckets = true;
 
@@ -180,7 +181,7 @@ struct CastScaled {
     });
   }
 
-  /// Bytes of codes.
+  /// Returns the bytes of codes.
   CGX_DEVICE_INLINE static uint64_t codeCount(const EncodeDescriptor &desc) {
     return desc.codec.format == CGX_FORMAT_MXFP4 ? (desc.elements + 1) / 2 : desc.elements;
   }
@@ -192,7 +193,7 @@ struct CastScaled {
       codes[byte] = uint8_t(codeOf<Input>(desc, byte));
       return;
     }
-    // The two elements of a byte lie 16 apart in whole blocks of 32, else side by side.
+    // The two elements of a byte are 16 apart in whole blocks of 32, else neighbours.
     const bool isWhole = byte / 16 < desc.elements / 32;
     const uint64_t low = isWhole ? byte / 16 * 32 + byte % 16 : byte * 2, high = low + (isWhole ? 16 : 1);
     codes[byte] =
@@ -219,7 +220,7 @@ private:
   }
 };
 
-/// Elements as they are, of any type.
+/// Copies uncompressed elements of any type.
 struct Identity {
   static constexpr bool hasBuckets = false;
 
@@ -235,7 +236,7 @@ struct Identity {
       copyElement(desc.type, desc.body, static_cast<const uint8_t *>(desc.input), index);
   }
 
-  /// The bits, also of NaNs.
+  /// Copies the bits of an element, also those of NaNs.
   CGX_AGENT static void copyElement(cgx_element_type type, void *to, const uint8_t *from, uint64_t index) {
     uint8_t *target = static_cast<uint8_t *>(to);
     switch (cgx_element_bytes(type)) {

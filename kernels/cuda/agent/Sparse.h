@@ -1,4 +1,4 @@
-//===-- Sparse.h - What topk, randk and threshold have between their steps ---*- C++ -*-===//
+//===-- Sparse.h - Data between the steps of sparse codecs ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Elements are chosen in chunks, whose counts are added up, so that each chosen one knows its rank among all;
-// their positions then lie in a table, from which every byte of the coded ones can be computed by itself.
+// Elements are chosen in chunks, whose counts are added up, so that each chosen element knows its rank among
+// all. Positions are then stored in a table, from which every byte of the coded positions can be computed
+// independently.
 #ifndef CGX_KERNELS_CUDA_AGENT_SPARSE_H
 #define CGX_KERNELS_CUDA_AGENT_SPARSE_H
 
@@ -17,8 +18,8 @@
 
 namespace cgx::cuda {
 
-/// Elements that a warp counts together, or bytes of coded positions: of these there is never more than a bit
-/// an element.
+/// The number of elements that a warp counts together. Coded positions take at most one bit an element, so
+/// the bytes of a chunk are an eighth of it.
 constexpr uint64_t chunkElements = 1024;
 constexpr uint64_t chunkBytes = chunkElements / 8;
 
@@ -26,39 +27,39 @@ CGX_DEVICE_INLINE uint64_t chunkCount(uint64_t elements) {
   return (elements + chunkElements - 1) / chunkElements;
 }
 
-/// Digits of magnitudes, from the highest: 11, 11 and 9 bits.
+/// The digits of magnitudes, from the highest: 11, 11 and 9 bits.
 constexpr uint32_t digitCount = 1u << 11;
 constexpr uint32_t passCount = 3;
 
 CGX_DEVICE_INLINE constexpr uint32_t digitShift(uint32_t pass) { return pass == 0 ? 20 : pass == 1 ? 9 : 0; }
 CGX_DEVICE_INLINE constexpr uint32_t digitBits(uint32_t pass) { return pass == 2 ? 9 : 11; }
 
-/// Which elements are chosen, as it becomes known.
+/// The choice of elements, as far as it is known.
 struct Selection {
-  uint32_t magnitude; ///< topk: of the smallest that is sent
-  uint32_t ties;      ///< topk: how many of that one are sent, the first ones
-  uint64_t count;     ///< that are sent
+  uint32_t magnitude; ///< topk: the smallest magnitude that is sent
+  uint32_t ties;      ///< topk: how many elements of that magnitude are sent, the first ones
+  uint64_t count;     ///< the number of elements that are sent
   uint32_t spoiled;   ///< randk: an element is not finite
 };
 
-/// What is counted of a chunk; after the scan, of all chunks before it.
+/// The counts of a chunk; after the scan, of all chunks before it.
 struct ChunkCount {
   uint32_t above, ties;
 
   CGX_AGENT ChunkCount operator+(ChunkCount other) const { return {above + other.above, ties + other.ties}; }
 };
 
-/// Memory of one descriptor, in the tables of its group.
+/// The workspace of one descriptor, in the tables of its group.
 struct SparseWorkspace {
   Selection *selection;
   uint32_t *histogram; ///< topk: digitCount counters
-  uint32_t *cuts;      ///< adaptive_threshold: the smallest magnitude that is sent, by bucket
+  uint32_t *cuts;      ///< adaptive_threshold: the smallest magnitude that each bucket sends
   ChunkCount *chunks;
   uint32_t *positions;
   uint64_t chunkCount;
 };
 
-/// Where a body's parts begin, from the body's beginning.
+/// The places where a body's parts begin, from the body's beginning.
 struct SparseParts {
   uint64_t positions, values;
 };
@@ -67,7 +68,7 @@ CGX_DEVICE_INLINE bool isThreshold(const cgx_codec &codec) {
   return codec.family == CGX_CODEC_THRESHOLD || codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD;
 }
 
-/// topk of buckets whose elements become levels (TopkLevels.h).
+/// Returns whether a codec is topk with levels in buckets (TopkLevels.h).
 CGX_DEVICE_INLINE bool isTopkLevels(const cgx_codec &codec) {
   return codec.family == CGX_CODEC_TOPK && codec.bits != 0;
 }
@@ -79,7 +80,7 @@ CGX_AGENT SparseParts partsOf(const cgx_codec &codec, uint64_t elements, uint64_
   return {positions, positions + (count ? cgx_position_bytes(elements, count) : 0)};
 }
 
-/// The elements of any source at any place: values of sparse payloads need not be aligned.
+/// Loads an element at any address, because values of sparse payloads need not be aligned.
 CGX_AGENT float loadUnaligned(cgx_element_type type, const uint8_t *values, uint64_t index) {
   const uint8_t *from = values + index * (type == CGX_F32 ? 4 : 2);
   if (type == CGX_F32)
@@ -98,7 +99,7 @@ CGX_AGENT void storeUnaligned(cgx_element_type type, uint8_t *values, uint64_t i
     values[index * bytes + i] = uint8_t(bits >> (8 * i));
 }
 
-/// Positions as topk and threshold write them (Positions.h), seen from one byte or bit.
+/// The coded positions of topk and threshold (Positions.h), seen from one byte or bit.
 class CodedPositions {
 public:
   CGX_AGENT CodedPositions(uint64_t elements, uint64_t count)
@@ -107,15 +108,15 @@ public:
         lowBytes(isBitmap ? 0 : cgx_position_low_bytes(elements, count)) {}
 
   CGX_AGENT uint64_t bytes() const { return cgx_position_bytes(elements, count); }
-  /// The bytes in which each position sets a bit.
+  /// Returns where the bytes begin in which each position sets a bit.
   CGX_AGENT uint64_t highBegin() const { return lowBytes; }
 
-  /// A byte of the code, from the positions in their order.
+  /// Returns a byte of the code, from the positions in their order.
   CGX_AGENT uint8_t byteAt(uint64_t byte, const uint32_t *positions) const {
     return byte < lowBytes ? lowByte(byte, positions) : highByte((byte - lowBytes) * 8, positions);
   }
 
-  /// The position whose bit, the `rank`-th, is `bit`.
+  /// Returns the position of which the `rank`-th set bit is `bit`.
   CGX_AGENT uint64_t positionOf(uint64_t rank, uint64_t bit, const uint8_t *coded) const {
     if (isBitmap)
       return bit;
@@ -142,7 +143,7 @@ private:
     return isBitmap ? positions[rank] : (positions[rank] >> lowBits) + rank;
   }
 
-  /// Bits [begin, begin + 8): they rise with the rank, so the first is searched.
+  /// Returns bits [begin, begin + 8). They rise with the rank, so the first one is found by binary search.
   CGX_AGENT uint8_t highByte(uint64_t begin, const uint32_t *positions) const {
     uint64_t low = 0, high = count;
     while (low < high) {
@@ -164,14 +165,15 @@ private:
   uint64_t lowBytes;
 };
 
-/// What elements are that were not sent: 0, or NaN, where one value is that of all.
+/// Returns the value of elements that were not sent: 0, or NaN, in codecs where all of them share one value.
 CGX_AGENT float restOf(const cgx_codec &codec, const uint8_t *body) {
   if (isThreshold(codec) || isTopkLevels(codec))
     return 0.0f;
   return loadFrom<float>(body) == 0.0f ? 0.0f : quietNan();
 }
 
-/// Calls take(position, values, i) for what a payload sends: its i-th value is that of the element there.
+/// Calls take(position, values, i) for the elements that a payload sends: its i-th value is that of the
+/// element at this position.
 template <typename ThreadBlock, typename Descriptor, typename Take>
 CGX_AGENT void forEachSent(const ThreadBlock &threads, const Descriptor &desc, const uint8_t *body,
                            const SparseWorkspace &workspace, TileRange range, const Take &take) {

@@ -18,7 +18,7 @@ struct SparseDecodeTable : DecodeTable {
   const SparseWorkspace *workspaces;
 };
 
-/// Checks the envelope, and how many elements were sent. What the later steps find is added to the error.
+/// Checks the envelope and reads the number of elements sent. Later steps may add an error.
 struct BeginSparse {
   static constexpr uint32_t sharedBytes = 0;
   SparseDecodeTable table;
@@ -67,7 +67,7 @@ struct HighBytes {
       : bytes(desc.body + partsOf(desc.codec, desc.elements, sent).positions + coded.highBegin()),
         count(coded.bytes() - coded.highBegin()) {}
 
-  /// Bytes of a lane's part of a chunk.
+  /// Calls step(bit) for the bits that are set in a lane's part of a chunk.
   template <typename Step> CGX_AGENT void forEachBit(uint64_t chunk, uint32_t lane, const Step &step) const {
     constexpr uint64_t each = chunkBytes / laneCount;
     const uint64_t begin = chunk * chunkBytes + lane * each;
@@ -121,7 +121,7 @@ struct ScanPositions {
   }
 };
 
-/// Puts positions in their table.
+/// Stores positions in their table.
 struct ReadPositions {
   static constexpr uint32_t sharedBytes = 0;
   SparseDecodeTable table;
@@ -136,7 +136,7 @@ struct ReadPositions {
     const CodedPositions coded(desc.elements, sent);
     const HighBytes high(desc, coded, sent);
     const uint8_t *codedBytes = desc.body + partsOf(desc.codec, desc.elements, sent).positions;
-    // One thread for each chunk: ranks go on from bit to bit.
+    // One thread reads a chunk, because ranks continue from bit to bit.
     threads.forEachIndex(range.begin, range.end, [&](uint64_t chunk) {
       uint64_t rank = workspace.chunks[chunk].above;
       for (uint32_t lane = 0; lane < laneCount; ++lane)
@@ -149,7 +149,7 @@ struct ReadPositions {
   }
 };
 
-/// Positions must rise, and be those of elements.
+/// Checks that positions rise and are those of elements.
 struct CheckPositions {
   static constexpr uint32_t sharedBytes = 0;
   SparseDecodeTable table;
@@ -209,7 +209,7 @@ template <Sink sink> struct PlaceSent {
   }
 
 private:
-  /// The bits of an element, also of a NaN.
+  /// Copies the bits of an element, also those of a NaN.
   CGX_AGENT static void copyBits(const DecodeDescriptor &desc, const uint8_t *values, uint64_t from,
                                  uint64_t to) {
     const uint64_t bytes = cgx_element_bytes(desc.type);

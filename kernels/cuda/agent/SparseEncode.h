@@ -14,7 +14,7 @@
 
 namespace cgx::cuda {
 
-/// What the steps of sparse encoders have in common: a descriptor's memory has its number.
+/// The data that the steps of sparse encoders share. A descriptor and its workspace have the same index.
 struct SparseEncodeTable : EncodeTable {
   const SparseWorkspace *workspaces;
 };
@@ -23,7 +23,8 @@ CGX_AGENT uint32_t magnitudeAt(const EncodeDescriptor &desc, uint64_t index) {
   return magnitudeBits(TensorInput::load(desc, index));
 }
 
-/// Before each pass of the search for topk's cut, and before everything: counters at 0.
+/// Clears the counters before each pass of the search for topk's cut; before the first pass, also the
+/// selection.
 struct ClearSelection {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -45,7 +46,7 @@ struct ClearSelection {
   }
 };
 
-/// Counts the digits of magnitudes whose digits before are those of the cut.
+/// Counts digits of the magnitudes whose higher digits equal those of the cut.
 struct CountDigits {
   static constexpr uint32_t sharedBytes = digitCount * sizeof(uint32_t);
   SparseEncodeTable table;
@@ -60,8 +61,8 @@ struct CountDigits {
     const uint32_t prefix = pass == 0 ? 0 : workspace.selection->magnitude >> (shift + bits);
     threads.forEachIndex(0, digitCount, [&](uint64_t digit) { counts[digit] = 0; });
     threads.wait();
-    // Sums of sparse tensors are zeros for the most part: lanes that add to one counter would wait for each
-    // other.
+    // Sums of sparse tensors are mostly zeros. Threads count the digit 0 in a register, because lanes that
+    // add to one counter would wait for each other.
     uint32_t lowest = 0;
     threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
       const uint32_t magnitude = magnitudeAt(desc, i), digit = (magnitude >> shift) & ((1u << bits) - 1u);
@@ -82,9 +83,8 @@ struct CountDigits {
   }
 };
 
-/// Takes the digit in which the wanted magnitude lies; `ties` is its place among those of that digit. A warp
-/// adds up the counters, each lane a part of them, the first one the highest; then one lane looks through its
-/// part.
+/// Finds the digit of the wanted magnitude; `ties` becomes its place among those of that digit. A warp adds
+/// up the counters, each lane a part of them and the first lane the highest; then one lane searches its part.
 struct FindDigit {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -102,7 +102,7 @@ struct FindDigit {
         for (uint32_t i = 0; i < each; ++i)
           own[lane] += histogram[(laneCount - 1 - lane) * each + i];
       });
-      const uint32_t wanted = workspace.selection->ties; // at least 1, before a lane replaces it
+      const uint32_t wanted = workspace.selection->ties; // at least 1, and read before a lane replaces it
       auto all = own;
       const auto above = sumBefore(lanes, all);
       lanes.forEach([&](uint32_t lane) {
@@ -118,7 +118,7 @@ struct FindDigit {
   }
 };
 
-/// The smallest magnitude that is sent of each bucket, as in Threshold.cpp.
+/// Finds the smallest magnitude that each bucket sends, as in Threshold.cpp.
 struct FindCuts {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -151,7 +151,7 @@ struct FindCuts {
   }
 };
 
-/// Whether an element is above what is sent at least, or ties with it.
+/// The place of an element relative to the smallest magnitude that is sent.
 struct Choice {
   bool above, tie;
 };
@@ -165,8 +165,8 @@ CGX_AGENT Choice choose(const EncodeDescriptor &desc, const SparseWorkspace &wor
   return {magnitude > workspace.selection->magnitude, magnitude == workspace.selection->magnitude};
 }
 
-/// Elements [begin, end) in rows of lanes, of which choiceOf(index) says what they are: step(mask of those
-/// above, of ties, first element of the row).
+/// Goes through elements [begin, end) in rows of lanes, with choiceOf(index) for each. Calls step(mask of
+/// elements above, mask of ties, first element of the row).
 template <typename Warp, typename ChoiceOf, typename Step>
 CGX_AGENT void forEachRow(const Warp &lanes, uint64_t begin, uint64_t end, const ChoiceOf &choiceOf,
                           const Step &step) {
@@ -181,7 +181,7 @@ CGX_AGENT void forEachRow(const Warp &lanes, uint64_t begin, uint64_t end, const
   }
 }
 
-/// The rows of a chunk.
+/// Goes through the rows of a chunk.
 template <typename Warp, typename Step>
 CGX_AGENT void forEachRowOf(const Warp &lanes, const EncodeDescriptor &desc, const SparseWorkspace &workspace,
                             uint64_t chunk, const Step &step) {
@@ -191,8 +191,8 @@ CGX_AGENT void forEachRowOf(const Warp &lanes, const EncodeDescriptor &desc, con
       [&](uint64_t i) { return choose(desc, workspace, i); }, step);
 }
 
-/// Calls take(lane, rank) for what is sent of a row: all above, and of the ties among all rows the first
-/// `most`. `before` is what the rows before it have.
+/// Calls take(lane, rank) for the elements of a row that are sent: all above, and the first `most` ties of
+/// all rows. `before` holds the counts of the rows before it.
 template <typename Warp, typename Take>
 CGX_AGENT void forEachSentOfRow(const Warp &lanes, uint32_t above, uint32_t ties, uint32_t most,
                                 ChunkCount &before, const Take &take) {
@@ -242,7 +242,7 @@ struct ScanChosen {
   }
 };
 
-/// Writes the chosen elements, each at its rank, and keeps their positions.
+/// Writes the chosen elements, each at its rank, and records their positions.
 struct StoreChosen {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -267,7 +267,7 @@ struct StoreChosen {
   }
 };
 
-/// Writes header, what is before the positions, and the positions byte by byte.
+/// Writes the header, the part before the positions, and the positions byte by byte.
 struct StorePositions {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -303,7 +303,7 @@ private:
   }
 };
 
-/// randk: whether an element is not finite.
+/// Finds elements that are not finite, for randk.
 struct FindSpoiled {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -318,7 +318,7 @@ struct FindSpoiled {
   }
 };
 
-/// randk: draws elements, and writes all of the payload.
+/// Draws elements for randk and writes the whole payload.
 struct StoreDrawn {
   static constexpr uint32_t sharedBytes = sizeof(RandomKey);
   SparseEncodeTable table;
@@ -344,7 +344,7 @@ struct StoreDrawn {
   }
 };
 
-/// Takes what was sent from the sums: what is lost of the others is all of them.
+/// Subtracts the values that were sent from the sums. Elements that were not sent lose their whole sum.
 struct TakeSent {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -360,7 +360,7 @@ struct TakeSent {
   }
 };
 
-/// What a sparse payload says of elements that it does not send.
+/// The value of elements that a sparse payload does not send.
 struct SentRest {
   CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t) {
     return restOf(desc.codec, desc.body);

@@ -1,4 +1,4 @@
-//===-- Sums.h - What is encoded, computed before it is, and what is lost of it ---*- C++ -*-===//
+//===-- Sums.h - Sums before they are encoded, and their losses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is not encoded as it lies in memory, and is asked for more than once, is computed first: the sum of an
-// owner's contributions, and what error feedback adds. The encoder then reads f32 in `sums`, and the losses
-// are what its payload does not say of them. Tiles (TileEncode.h) need no such memory.
+// Inputs that are not stored as encoders read them, and are read more than once, are computed first: the sum
+// of an owner's contributions, and tensors with error feedback. The encoder then reads f32 from `sums`, and
+// the losses are the differences of these and its payload. Tiles (TileEncode.h) need no such memory.
 #ifndef CGX_KERNELS_CUDA_AGENT_SUMS_H
 #define CGX_KERNELS_CUDA_AGENT_SUMS_H
 
@@ -22,7 +22,7 @@ CGX_AGENT float withResidual(const EncodeDescriptor &desc, uint64_t index, float
   return desc.residual.values ? loadResidual(desc.residual, index) + x : x;
 }
 
-/// From a tensor, or from contributions of which each element can be decoded by itself.
+/// Computes sums from a tensor, or from contributions whose elements can be decoded one by one.
 template <typename Input> struct StoreSums {
   static constexpr uint32_t sharedBytes = 0;
   EncodeTable table;
@@ -37,7 +37,7 @@ template <typename Input> struct StoreSums {
   }
 };
 
-/// Before contributions are accumulated one after the other.
+/// Initializes sums, before contributions are added one after the other.
 struct ClearSums {
   static constexpr uint32_t sharedBytes = 0;
   EncodeTable table;
@@ -49,7 +49,7 @@ struct ClearSums {
   }
 };
 
-/// Behind the last one.
+/// Finishes sums after the last contribution was added.
 struct FinishSums {
   static constexpr uint32_t sharedBytes = 0;
   EncodeTable table;
@@ -63,7 +63,7 @@ struct FinishSums {
   }
 };
 
-/// What the payload of a dense family says of an element.
+/// The value of an element in the payload of a dense family.
 template <typename Family> struct SentBy {
   CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t index) {
     return 0.0f + Family::value(desc.codec, desc.type, desc.body, desc.sections, desc.elements, index,
@@ -71,7 +71,7 @@ template <typename Family> struct SentBy {
   }
 };
 
-/// Replaces residuals by what was lost, a warp for each block of them.
+/// Replaces residuals by the new losses, a warp for each block of them.
 template <typename Sent> struct StoreLosses {
   static constexpr uint32_t sharedBytes = 0;
   EncodeTable table;

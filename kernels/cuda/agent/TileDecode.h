@@ -1,4 +1,4 @@
-//===-- TileDecode.h - quantize back, eight lanes a tile ---*- C++ -*-===//
+//===-- TileDecode.h - Decodes quantize, eight lanes a tile -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,13 +14,13 @@
 
 namespace cgx::cuda {
 
-/// levelValue() of many levels: what does not depend on the level is done once.
+/// The map from levels to values, which agrees with levelValue(). It computes once what many levels share.
 struct LevelMap {
   BucketScale scale;
   float limit;
   uint32_t kept,
-      put;      ///< bits of a value that are kept, and put in their place: NaN if the scale is not finite
-  bool isPlain; ///< no level is above the limit: values lie between those of the first and of the last level
+      put;      ///< bits of a value to keep, and bits to set instead: those of NaN if the scale is not finite
+  bool isPlain; ///< no value exceeds the limit: all lie between those of the first and of the last level
 
   CGX_AGENT LevelMap(BucketScale scale, uint32_t bits, float limit)
       : scale(scale), limit(limit), kept(isFiniteScale(scale) ? ~0u : 0u),
@@ -30,7 +30,7 @@ struct LevelMap {
         floatFromBits(magnitudeBits(scale.minimum)) <= limit && floatFromBits(magnitudeBits(last)) <= limit;
   }
 
-  /// `number` is the level.
+  /// Returns the value of level `number`.
   template <bool isPlain> CGX_AGENT float valueOf(float number) const {
     const float value = fusedMultiplyAdd(number, scale.unit, scale.minimum);
     if constexpr (isPlain)
@@ -44,8 +44,8 @@ struct LevelMap {
   }
 };
 
-/// Calls take(row, column, low, high) with the values of the elements that a lane has of a tile. False if
-/// they may not be finite.
+/// Calls take(row, column, low, high) with the values of a lane's elements of a tile. Returns false if they
+/// may not be finite.
 template <uint32_t bits, uint32_t bucketRows, typename Take>
 CGX_AGENT bool decodeTile(const cgx_codec &codec, const uint8_t *body, const Sections &sections,
                           const TileCounts &tiles, uint32_t tile, uint32_t lane, float limit,
@@ -71,7 +71,7 @@ CGX_AGENT bool decodeTile(const cgx_codec &codec, const uint8_t *body, const Sec
   return areNumbers;
 }
 
-/// Stores all rows of a tile as elements, from `first` on.
+/// Stores a lane's part of all rows of a tile as elements, from `first` on.
 template <cgx_element_type type, uint32_t bits>
 CGX_AGENT void storeTile(const TilePart<bits> &part, void *output, uint64_t first, bool isWide,
                          bool areNumbers) {
@@ -96,7 +96,7 @@ CGX_AGENT void loadTile(TilePart<bits> &part, const void *input, uint64_t first,
   });
 }
 
-/// The index of the first element that a lane has of a tile.
+/// Returns the index of a lane's first element of a tile.
 template <uint32_t bits> CGX_AGENT uint64_t firstIndex(uint32_t tile, uint32_t lane) {
   return uint64_t(tile) * tileElements(bits) + tileColumns(bits) * lane;
 }
@@ -111,8 +111,8 @@ CGX_AGENT void forEachElement(TilePart<bits> &part, const Step &step) {
   });
 }
 
-/// Adds an owner's contributions to what a lane has of a tile, and divides; `isMultiplied` says of sums that
-/// a reciprocal does that.
+/// Adds an owner's contributions to a lane's elements of a tile, and divides. With `isMultiplied`, the
+/// division is a multiplication by the reciprocal.
 template <uint32_t bits, uint32_t bucketRows, bool isMultiplied>
 CGX_AGENT void sumTile(const EncodeDescriptor &desc, uint32_t tile, uint32_t lane, TilePart<bits> &part) {
   for (uint32_t i = 0; i < desc.contributionCount; ++i) {
@@ -130,14 +130,13 @@ CGX_AGENT void sumTile(const EncodeDescriptor &desc, uint32_t tile, uint32_t lan
     forEachElement(part, [&](float &x) { x /= desc.divisor; });
 }
 
-/// The type of the elements that are stored: known when a kernel is compiled, or asked for once for each
-/// tile.
+/// The type of the elements that are stored: known when a kernel is compiled, or read once for each tile.
 template <bool isKnown_, cgx_element_type type_ = CGX_F32> struct TypeChoice {
   static constexpr bool isKnown = isKnown_;
   static constexpr cgx_element_type type = type_;
 };
 
-/// Calls step with the type that is chosen.
+/// Calls step with the chosen type.
 template <typename Choice, typename Step>
 CGX_AGENT void withChosenType(cgx_element_type type, const Step &step) {
   if constexpr (Choice::isKnown)
@@ -146,7 +145,7 @@ CGX_AGENT void withChosenType(cgx_element_type type, const Step &step) {
     withType(type, step);
 }
 
-/// `Output`, a TypeChoice, is what elements are stored as; accumulators are f32.
+/// Decodes tiles. `Output`, a TypeChoice, is the type that elements are stored as; accumulators are f32.
 template <uint32_t bits, uint32_t bucketRows, Sink sink, typename Output> struct DecodeTiles {
   static constexpr uint32_t sharedBytes = 0;
   static constexpr uint32_t residentBlocks =
@@ -155,10 +154,10 @@ template <uint32_t bits, uint32_t bucketRows, Sink sink, typename Output> struct
 
   template <typename ThreadBlock>
   CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
-    const DecodeDescriptor desc = table.descs[range.desc]; // a copy: in registers
+    const DecodeDescriptor desc = table.descs[range.desc]; // a copy, which stays in registers
     if (!table.isSound(threads, desc, range))
       return;
-    // Indices are lanes of tiles.
+    // Indices count the lanes of tiles.
     threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
       decode(desc, uint32_t(i / tileLanes(bits)), uint32_t(i) % tileLanes(bits));
     });

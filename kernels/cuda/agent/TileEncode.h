@@ -1,4 +1,4 @@
-//===-- TileEncode.h - quantize in one pass over memory -----*- C++ -*-===//
+//===-- TileEncode.h - Encodes quantize in one pass over memory -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The fast path of quantize: uniform levels over the range of a bucket. Eight lanes hold a tile in
-// registers while they find its scales and pack its levels, so that every element is read once and every byte
-// written once. A bucket is some rows of a tile, or one, two or four tiles that lie side by side in a
-// warp.
+// This is the fast path of quantize, for uniform levels over the range of a bucket. Eight lanes hold a tile
+// in registers while they find its scales and pack its levels, so every element is read once and every byte
+// written once. A bucket is a few rows of a tile, or one, two or four neighbouring tiles in a warp.
 #ifndef CGX_KERNELS_CUDA_AGENT_TILEENCODE_H
 #define CGX_KERNELS_CUDA_AGENT_TILEENCODE_H
 
@@ -19,7 +18,7 @@
 
 namespace cgx::cuda {
 
-/// Extremes of one bucket as far as a lane has seen them: NaN or infinite if an element is.
+/// The extremes of one bucket that a lane has seen: NaN or infinite if an element is.
 struct Extremes {
   float low, high;
 
@@ -29,20 +28,21 @@ struct Extremes {
   }
 };
 
-/// What of an encoding is known when its kernel is compiled.
+/// The properties of an encoding that are known when its kernel is compiled.
 template <Kept kept_, bool isKnown_, Source source_ = Source::f32, bool isStochastic_ = false>
 struct TileChoice {
-  static constexpr Kept kept = kept_;       ///< how a residual is kept, which is always known
-  static constexpr bool isKnown = isKnown_; ///< the rest is; else it is asked for once for each tile
-  static constexpr Source source = source_; ///< of the input, or of a sum, which a reciprocal divides
+  static constexpr Kept kept = kept_;       ///< the storage of a residual, which is always known
+  static constexpr bool isKnown = isKnown_; ///< whether the rest is; if not, it is read once for each tile
+  static constexpr Source source = source_; ///< of the input, or of a sum that is multiplied by a reciprocal
   static constexpr bool isStochastic = isStochastic_; ///< the rounding
 };
 
-/// Quantizes tiles, of tensors or of owners' sums. `bucketRows` rows of a tile share a scale. With error
-/// feedback, the residual is added on the way into registers, and the new one goes from there to memory.
+/// Quantizes tiles of tensors or of owners' sums. `bucketRows` rows of a tile share a scale. With error
+/// feedback, the residual is added as elements come into registers, and the new residual is stored from
+/// there.
 template <uint32_t bits, uint32_t bucketRows, bool isSum, typename Choice> struct EncodeTiles {
   static constexpr uint32_t sharedBytes = sizeof(RandomStream);
-  static constexpr uint32_t residentBlocks = 2; ///< the elements of 16 rows would take all registers for one
+  static constexpr uint32_t residentBlocks = 2; ///< elements of 16 rows would take all registers
   static constexpr uint32_t rows = tileRows(bits);
   static constexpr uint32_t columns = tileColumns(bits);
   static constexpr uint32_t lanesOf = tileLanes(bits);
@@ -53,7 +53,7 @@ template <uint32_t bits, uint32_t bucketRows, bool isSum, typename Choice> struc
 
   template <typename ThreadBlock>
   CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
-    const EncodeDescriptor desc = table.descs[range.desc]; // a copy: in registers
+    const EncodeDescriptor desc = table.descs[range.desc]; // a copy, which stays in registers
     if (!table.isSound(threads, desc, range))
       return;
     RandomStream random = {};
@@ -77,7 +77,7 @@ private:
     return Choice::isKnown ? Choice::isStochastic : desc.codec.rounding == CGX_ROUND_STOCHASTIC;
   }
 
-  /// Calls step with what is chosen, as a type.
+  /// Calls step with the chosen rounding as a type.
   template <typename Step>
   CGX_AGENT static void withRounding(const EncodeDescriptor &desc, const Step &step) {
     if constexpr (Choice::isKnown)
@@ -93,7 +93,8 @@ private:
       withSource(desc.source, step);
   }
 
-  /// The type that an element or a sum with its residual is rounded to; f32 where they are rounded already.
+  /// Calls step with the type that an element or sum is rounded to after its residual is added; f32 if it
+  /// is rounded already.
   template <typename Step>
   CGX_AGENT static void withRoundedType(const EncodeDescriptor &desc, const Step &step) {
     if constexpr (!hasFeedback || (Choice::isKnown && Choice::source == Source::f32))
@@ -102,18 +103,18 @@ private:
       withType(desc.type, step);
   }
 
-  /// Encodes as many tiles as a warp holds, or as there are.
+  /// Encodes as many tiles as a warp holds, or as are left.
   template <typename Warp>
   CGX_AGENT static void encode(const Warp &lanes, const EncodeDescriptor &desc, RandomStream random,
                                uint32_t firstTile) {
     PerLane<Warp, Part> elements;
-    PerLane<Warp, bool> areNumbers = {}; // what is lost
+    PerLane<Warp, bool> areNumbers = {}; // of the losses
     PerLane<Warp, Extremes> extremes[buckets];
     lanes.forEach([&](uint32_t lane) {
       const uint32_t tile = firstTile + lane / lanesOf;
       if (tile < desc.tiles.count)
         load(desc, tile, lane % lanesOf, elements[lane]);
-      else // takes part in what lanes do together, with what nobody looks at
+      else // these lanes take part in warp operations, and their results are not used
         elements[lane] = {};
     });
     lanes.forEach([&](uint32_t lane) {
@@ -133,7 +134,7 @@ private:
       BucketScale scale[buckets];
       unrolled<buckets>([&](uint32_t bucket) {
         scale[bucket] = scaleOf(desc, tile, lane, bucket, extremes[bucket][lane]);
-        if (isFiniteScale(scale[bucket])) // else levels are 0
+        if (isFiniteScale(scale[bucket])) // else the levels stay 0
           putLevels(desc, makeFixedPointMap(scale[bucket], bits), random, tile, lane % lanesOf, bucket,
                     elements[lane], words);
       });
@@ -178,7 +179,7 @@ private:
       });
   }
 
-  /// What is encoded of a row.
+  /// Returns the elements of a row as they are encoded.
   template <cgx_element_type type> CGX_AGENT static RowPart<bits> encoded(RowPart<bits> row) {
     roundNumbers<type>(row.low);
     roundNumbers<type>(row.high);
@@ -199,7 +200,7 @@ private:
     return extremes;
   }
 
-  /// Combines what the lanes of a bucket have seen.
+  /// Combines the extremes that the lanes of a bucket have seen.
   template <typename Warp>
   CGX_AGENT static void combine(const Warp &lanes, const EncodeDescriptor &desc,
                                 PerLane<Warp, Extremes> &extremes) {
@@ -213,12 +214,12 @@ private:
         join(mask);
   }
 
-  /// The scale of a bucket, which its first lane stores.
+  /// Returns the scale of a bucket, which the bucket's first lane stores.
   CGX_AGENT static BucketScale scaleOf(const EncodeDescriptor &desc, uint32_t tile, uint32_t lane,
                                        uint32_t bucket, Extremes extremes) {
     cgx_codec codec = desc.codec;
     codec.bits = bits;
-    codec.rounding = CGX_ROUND_NEAREST; // scales depend on a random shift only, which is not for tiles
+    codec.rounding = CGX_ROUND_NEAREST; // only a random shift would change scales, and tiles have none
     const bool finite = isFinite(extremes.low) && isFinite(extremes.high);
     const BucketScale scale =
         finite ? makeUniformScale(codec, BucketMeasure{extremes.low, extremes.high, 0.0f, 0})
@@ -243,9 +244,9 @@ private:
     });
   }
 
-  /// Levels are cut off fixed-point numbers of 16 bits, two in a word. They leave no space for a carry, so
-  /// both are rounded by one addition: of half a level in the number's own, or of what is random of a word,
-  /// which serves both.
+  /// Adds the levels of a row. Levels are the top of fixed-point numbers of 16 bits, two in a word. They
+  /// leave no space for a carry, so both are rounded by one addition: half a level is added as each number is
+  /// made, or the random fractions of one word, which serves both.
   template <bool isStochastic>
   CGX_AGENT static void putRow(FixedPointMap map, RandomStream random, uint32_t firstWord, uint32_t row,
                                const RowPart<bits> &x, TileWords<bits> &words) {
@@ -263,8 +264,8 @@ private:
     });
   }
 
-  /// Puts what is lost of the elements of a bucket in their place, as lossOf() computes it. False if
-  /// something of it may not be finite.
+  /// Replaces the elements of a bucket by their losses, as lossOf() computes them. Returns false if a loss
+  /// may not be finite.
   CGX_AGENT static bool takeLosses(const EncodeDescriptor &desc, BucketScale scale, uint32_t tile,
                                    uint32_t lane, uint32_t bucket, const TileWords<bits> &words, Part &part) {
     const LevelMap map(scale, bits, largestValue(CGX_F32));
@@ -272,7 +273,7 @@ private:
     kept.storage = Choice::kept == Kept::f32    ? ResidualStorage::F32
                    : Choice::kept == Kept::bf16 ? ResidualStorage::Bf16
                                                 : ResidualStorage::Int8;
-    float spoiled = 0.0f; // NaN if something is lost that is not finite
+    float spoiled = 0.0f; // NaN if a loss is not finite
     const auto forEachElement = [&](const auto &visit) {
       forEachRow<bucketRows>(bucket * bucketRows, [&](uint32_t row) {
         unrolled<columns>([&](uint32_t column) {
@@ -294,12 +295,12 @@ private:
         const uint64_t i = firstIndex<bits>(tile, lane) + row * packingColumns + column;
         x = isFinite(x) ? kept.decay * x : loadResidual(kept, isHigh ? i + packingColumns / 2 : i);
         if (Choice::kept == Kept::int8 && x != x)
-          x = 0.0f; // what a NaN is kept as
+          x = 0.0f; // keepAsInt8() stores a NaN as 0
       });
     return spoiled == 0.0f;
   }
 
-  /// Four rows are a block of residuals.
+  /// Stores losses as residuals. Four rows are a block of them.
   template <typename Warp>
   CGX_AGENT static void storeLosses(const Warp &lanes, const EncodeDescriptor &desc, uint32_t firstTile,
                                     const PerLane<Warp, Part> &losses,

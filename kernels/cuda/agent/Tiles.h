@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The layout of packing.h, seen from a few lanes. A tile is a run of whole blocks, and lane l has of every
-// row of 32 elements those of some columns: of four of them 4 l ... 4 l + 3 and 16 + 4 l ... 16 + 4 l + 3. So
-// levels are packed without leaving the lane, elements that lie 16 apart share the word of their random
+// This is the layout of packing.h seen from a few lanes. A tile is a run of whole blocks. In each row of 32
+// elements a lane has some columns; if they are four, elements 4 l ... 4 l + 3 and 16 + 4 l ... 16 + 4 l + 3
+// belong to lane l. So levels are packed within a lane, elements 16 apart share the word of their random
 // numbers, and memory is read and written in whole sectors.
 #ifndef CGX_KERNELS_CUDA_AGENT_TILES_H
 #define CGX_KERNELS_CUDA_AGENT_TILES_H
@@ -19,22 +19,22 @@
 
 namespace cgx::cuda {
 
-/// Rows of a tile: those of a block, and at least four.
+/// Returns the rows of a tile: those of a block, and at least four.
 constexpr uint32_t tileRows(uint32_t bits) { return packingRows(bits) < 4 ? 4 : packingRows(bits); }
 constexpr uint32_t tileElements(uint32_t bits) { return tileRows(bits) * packingColumns; }
 
-/// Columns of a lane in each half of a row: so many that a lane has 32 elements, or of tiles of 16 rows 64,
-/// which fit into registers.
+/// Returns the columns of a lane in each half of a row. They give a lane 32 elements, or 64 for tiles of 16
+/// rows, which fit into registers.
 constexpr uint32_t tileColumns(uint32_t bits) { return tileRows(bits) == 4 ? 4 : 2; }
 constexpr uint32_t tileLanes(uint32_t bits) { return packingColumns / 2 / tileColumns(bits); }
-/// Tiles that a warp works on at once.
+/// Returns the number of tiles that a warp works on at once.
 constexpr uint32_t warpTiles(uint32_t bits) { return laneCount / tileLanes(bits); }
 
-/// The elements of a row that one lane has: columns in the order of their words.
+/// A lane's elements of a row. Columns are in the order of their words.
 template <uint32_t bits> struct RowPart {
   static constexpr uint32_t columns = tileColumns(bits);
   float low[columns];  ///< elements from columns * lane on
-  float high[columns]; ///< 16 further
+  float high[columns]; ///< the elements 16 further
 };
 
 template <uint32_t bits> struct TilePart {
@@ -42,7 +42,7 @@ template <uint32_t bits> struct TilePart {
   RowPart<bits> row[rows];
 };
 
-/// The lowest 16 bits of two words.
+/// Merges the lowest 16 bits of two words.
 CGX_AGENT uint32_t lowerHalves(uint32_t low, uint32_t high) {
 #if defined(__CUDA_ARCH__)
   return __byte_perm(low, high, 0x5410);
@@ -51,7 +51,7 @@ CGX_AGENT uint32_t lowerHalves(uint32_t low, uint32_t high) {
 #endif
 }
 
-/// (bits & mask) | more, which the compiler would make two instructions of for constants.
+/// Returns (bits & mask) | more. With constants, the compiler would make two instructions of it.
 CGX_AGENT uint32_t maskedOr(uint32_t bits, uint32_t mask, uint32_t more) {
 #if defined(__CUDA_ARCH__)
   uint32_t result;
@@ -62,7 +62,7 @@ CGX_AGENT uint32_t maskedOr(uint32_t bits, uint32_t mask, uint32_t more) {
 #endif
 }
 
-/// Levels of one lane: 32-bit words of two columns each, as they lie in memory.
+/// The levels of one lane: 32-bit words of two columns each, as they are stored.
 template <uint32_t bits> struct TileWords {
   static constexpr uint32_t rows = tileRows(bits);
   static constexpr uint32_t columns = tileColumns(bits);
@@ -77,8 +77,8 @@ template <uint32_t bits> struct TileWords {
     });
   }
 
-  /// Puts the levels of two elements of a row, which lie 16 apart, in the two halves of their word. They are
-  /// the highest bits of the halves of `fixed`.
+  /// Puts the levels of two elements of a row, which are 16 apart, into the two halves of their word. `fixed`
+  /// holds them in the highest bits of its halves.
   CGX_AGENT void put(uint32_t row, uint32_t column, uint32_t fixed) {
     const uint32_t block = row / blockRows, bit = row % blockRows * bits, k = bit / 16, shift = bit % 16;
     if (shift + bits <= 16) {
@@ -90,8 +90,8 @@ template <uint32_t bits> struct TileWords {
     word[block][k + 1][column] |= fixed >> (16 - rest) & inBothHalves((1u << rest) - 1u);
   }
 
-  /// A level as a float, without a conversion, which a GPU is slow at: where it lies in its word it is the
-  /// end of the mantissa of a power of two.
+  /// Returns a level as a float without a conversion, which is slow on a GPU: at its place in the word, it is
+  /// the end of the mantissa of a power of two.
   CGX_AGENT float number(uint32_t row, uint32_t column, bool isHigh) const {
     const uint32_t block = row / blockRows, bit = row % blockRows * bits, k = bit / 16, shift = bit % 16;
     constexpr uint32_t mask = (1u << bits) - 1u;
@@ -106,7 +106,7 @@ template <uint32_t bits> struct TileWords {
     return floatFromBits(floatBits(fixedPointMagic) | (level & mask)) - fixedPointMagic;
   }
 
-  /// `levels` is where the tile's begin. Two words at once where they are aligned.
+  /// Stores the words of a tile whose levels begin at `levels`, two at once if they are aligned.
   CGX_AGENT void store(uint8_t *levels, uint32_t lane, bool aligned) const {
     withFlag(aligned, [&](auto areTwo) {
       forEachRun<decltype(areTwo)::value>(
@@ -135,7 +135,7 @@ private:
     unrolled<blocks>([&](uint32_t block) { unrolled<wordsOfColumn>([&](uint32_t k) { step(block, k); }); });
   }
 
-  /// Calls step(block, k, column, byte) for what is loaded or stored at once, from that column and byte on.
+  /// Calls step(block, k, column, byte) for each load or store, which begins at that column and byte.
   template <bool areTwo, typename Step> CGX_AGENT static void forEachRun(uint32_t lane, const Step &step) {
     constexpr uint32_t width = areTwo ? 2 : 1;
     forEachWord([&](uint32_t block, uint32_t k) {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Buckets stand alone: a warp chooses the elements of one, and writes or reads its bytes. Those begin at any
-// address.
+// Buckets are independent: a warp chooses the elements of a bucket and writes its bytes, or reads them. A
+// bucket's bytes may begin at any address.
 #ifndef CGX_KERNELS_CUDA_AGENT_TOPKLEVELS_H
 #define CGX_KERNELS_CUDA_AGENT_TOPKLEVELS_H
 
@@ -19,9 +19,9 @@ namespace cgx::cuda {
 /// One bucket of a descriptor.
 struct TopkBucket {
   TopkBucketParts parts;
-  uint64_t begin, elements; ///< in the tensor
-  uint64_t byte;            ///< where its bytes begin in the body
-  uint64_t firstSent; ///< where its positions begin in the table: they count from the bucket's beginning
+  uint64_t begin, elements; ///< position and length in the tensor
+  uint64_t byte;            ///< offset of its bytes in the body
+  uint64_t firstSent;       ///< its first index in the table of positions, which count from the bucket
 
   CGX_AGENT TopkBucket(const cgx_codec &codec, uint64_t all, uint64_t number)
       : begin(number * codec.bucket), elements(all - begin < codec.bucket ? all - begin : codec.bucket),
@@ -31,7 +31,7 @@ struct TopkBucket {
   }
 };
 
-/// What the buckets of a tensor send, all together.
+/// Returns how many elements all buckets of a tensor send.
 CGX_DEVICE_INLINE uint64_t topkLevelsSent(const cgx_codec &codec, uint64_t elements) {
   const uint64_t rest = elements % codec.bucket;
   return elements / codec.bucket * cgx_sparse_count(&codec, codec.bucket) +
@@ -53,7 +53,7 @@ CGX_AGENT void storeTopkScale(const cgx_codec &codec, uint8_t *bytes, BucketScal
   storeUnaligned(type, bytes, 1, scale.unit);
 }
 
-/// Code `index` of `bits` bits, at most 8, of codes that lie one behind the other.
+/// Returns code `index` of `bits` bits, at most 8, from packed codes.
 CGX_AGENT uint32_t loadTopkCode(const uint8_t *codes, uint32_t bits, uint64_t index) {
   const uint64_t first = index * bits;
   const uint32_t shift = first % 8;
@@ -63,7 +63,7 @@ CGX_AGENT uint32_t loadTopkCode(const uint8_t *codes, uint32_t bits, uint64_t in
   return (both >> shift) & ((1u << bits) - 1u);
 }
 
-/// Byte `byte` of `count` such codes.
+/// Returns byte `byte` of `count` such codes.
 template <typename CodeOf>
 CGX_AGENT uint8_t topkCodeByte(uint64_t byte, uint32_t bits, uint64_t count, const CodeOf &codeOf) {
   uint32_t value = 0;
@@ -74,8 +74,8 @@ CGX_AGENT uint8_t topkCodeByte(uint64_t byte, uint32_t bits, uint64_t count, con
   return uint8_t(value);
 }
 
-/// Calls take(i, value), on lane by lane, for the elements of the tensor that a bucket sends: spoiled(i) for
-/// all of them if it is not finite.
+/// Calls take(i, value) for the elements of the tensor that a bucket sends, each on one lane. If the bucket
+/// is not finite, calls spoiled(i) for all its elements.
 template <typename Warp, typename Spoiled, typename Take>
 CGX_AGENT void forEachOfTopkBucket(const Warp &lanes, const cgx_codec &codec, const TopkBucket &bucket,
                                    const uint8_t *body, const uint32_t *positions, float limit,

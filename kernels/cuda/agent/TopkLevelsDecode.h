@@ -13,8 +13,8 @@
 
 namespace cgx::cuda {
 
-/// Puts the positions of buckets in their table. They must rise, be those of elements, and as many as are
-/// sent.
+/// Stores the positions of buckets in their table, and checks that they rise, are those of elements, and
+/// match the number of elements sent.
 struct ReadBuckets {
   static constexpr uint32_t sharedBytes = sizeof(bool);
   SparseDecodeTable table;
@@ -22,7 +22,7 @@ struct ReadBuckets {
   template <typename ThreadBlock>
   CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
     const DecodeDescriptor &desc = table.descs[range.desc];
-    // Others may say meanwhile what they found: the lanes of a warp must not disagree.
+    // Other blocks may record an error meanwhile, and the lanes of a warp must not disagree.
     bool *wasSound = threads.template shared<bool>();
     threads.once([&] { *wasSound = table.wasSound(desc); });
     if (!*wasSound)
@@ -60,7 +60,7 @@ private:
     });
   }
 
-  /// The positions whose bits are in a byte, the first of them number `rank`.
+  /// Reads the positions whose bits are in a byte. The first of them has number `rank`.
   CGX_AGENT void readByte(const DecodeDescriptor &desc, const TopkBucket &bucket, const CodedPositions &coded,
                           const uint8_t *bytes, uint64_t byte, uint64_t rank, uint32_t *positions) const {
     const uint8_t *high = bytes + coded.highBegin();
@@ -71,7 +71,7 @@ private:
       if (rank >= bucket.parts.count)
         return table.say(desc, DecodeError::malformed);
       const uint64_t position = coded.positionOf(rank, place, bytes);
-      // Only of neighbours are the bits above the lowest ones equal.
+      // The positions of neighbouring bits have equal high bits, so their low bits must rise.
       const bool hasNeighbour = place > 0 && high[(place - 1) / 8] >> ((place - 1) % 8) & 1;
       if (position >= bucket.elements ||
           (hasNeighbour && position <= coded.positionOf(rank - 1, place - 1, bytes)))
@@ -81,7 +81,7 @@ private:
   }
 };
 
-/// Behind zeros: elements of a bucket that is not finite become NaN.
+/// Stores the elements that are sent, over zeros. Elements of a bucket that is not finite become NaN.
 template <Sink sink> struct PlaceLevels {
   static constexpr uint32_t sharedBytes = 0;
   SparseDecodeTable table;

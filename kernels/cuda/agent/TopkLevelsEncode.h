@@ -13,7 +13,7 @@
 
 namespace cgx::cuda {
 
-/// Puts the positions of what is sent of each bucket in their table.
+/// Stores the positions of the elements that each bucket sends in their table.
 struct ChooseInBuckets {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -41,20 +41,20 @@ struct ChooseInBuckets {
   }
 
 private:
-  /// Larger magnitudes are sent, and the first `ties` of this one.
+  /// The cut of a bucket: larger magnitudes are sent, and the first `ties` elements of this one.
   struct Cut {
     uint32_t magnitude, ties;
   };
 
-  /// Two bits of the magnitude at a time, from the highest, until those that have at least it are as many as
-  /// are sent.
+  /// Finds the cut, two bits of the magnitude at a time from the highest, until exactly as many elements as
+  /// are sent reach it.
   template <typename Warp>
   CGX_AGENT static Cut findCut(const Warp &lanes, const EncodeDescriptor &desc, const TopkBucket &bucket) {
     const auto wanted = uint32_t(bucket.parts.count);
     uint32_t magnitude = 0, atLeast = uint32_t(bucket.elements), above = 0;
     for (uint32_t shift = 32; shift > 0 && atLeast != wanted;) {
       shift -= 2;
-      PerLane<Warp, uint32_t> one, two, three; // elements of at least that digit
+      PerLane<Warp, uint32_t> one, two, three; // numbers of elements of at least that digit
       lanes.forEach([&](uint32_t lane) {
         one[lane] = two[lane] = three[lane] = 0;
         for (uint64_t i = lane; i < bucket.elements; i += laneCount) {
@@ -81,7 +81,7 @@ private:
   }
 };
 
-/// Writes header and buckets, each byte by itself.
+/// Writes the header and buckets, byte by byte.
 struct StoreBuckets {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -107,7 +107,7 @@ struct StoreBuckets {
   }
 
 private:
-  /// All lanes have it.
+  /// Returns the scale of a bucket, in all lanes.
   template <typename Warp, typename Sent>
   CGX_AGENT static BucketScale scaleOf(const Warp &lanes, const cgx_codec &codec, uint64_t count,
                                        const Sent &sent) {
@@ -122,7 +122,7 @@ private:
         largest[lane] = bits > largest[lane] ? bits : largest[lane];
       }
       sum[lane] = 0.0;
-      // One behind the other, as the CPU adds them.
+      // These are added in order, as on the CPU.
       if (lane == 0 && topkLevelBits(codec) == 0)
         for (uint64_t i = 0; i < count; ++i)
           sum[lane] += double(floatFromBits(magnitudeBits(sent(i))));
@@ -136,7 +136,7 @@ private:
                                : notFiniteScale();
   }
 
-  /// A lane's bytes of positions and codes.
+  /// Writes a lane's bytes of positions and codes.
   template <typename Sent>
   CGX_AGENT static void storeBytes(const cgx_codec &codec, const TopkBucket &bucket, uint32_t lane,
                                    const uint32_t *positions, BucketScale scale, const Sent &sent,
@@ -156,7 +156,7 @@ private:
   }
 };
 
-/// Takes what was sent from the sums: a bucket that is not finite leaves no sum of its elements.
+/// Subtracts the values that were sent from the sums. In a bucket that is not finite, sums become NaN.
 struct TakeSentLevels {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;

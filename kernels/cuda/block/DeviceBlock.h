@@ -16,7 +16,7 @@ namespace cgx::cuda {
 
 constexpr uint32_t blockThreads = 256;
 
-/// The lanes of a warp, all of which are here.
+/// The lanes of a warp, all of which take part.
 struct DeviceWarp {
   template <typename T> struct PerLane {
     T own;

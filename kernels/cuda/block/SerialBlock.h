@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernel agents are written against a threads: a block of threads, and its warps as groups of 32 lanes. What
-// one step leaves for another lane to read passes through an operation of the threads, so that the same body
-// can be run by a plain loop over threads. That is this threads. DeviceBlock.h has the one of a GPU,
-// ThreadedBlock.h one of the processor's threads.
+// Kernel agents are written for a thread block, and for its warps as groups of 32 lanes. Data passes from one
+// lane to another only through operations of the block, so a plain loop over threads can run the same agent.
+// This file has such a loop. DeviceBlock.h has the thread block of a GPU, ThreadedBlock.h one of threads of
+// the CPU.
 #ifndef CGX_KERNELS_CUDA_BLOCK_SERIALBLOCK_H
 #define CGX_KERNELS_CUDA_BLOCK_SERIALBLOCK_H
 
@@ -21,9 +21,9 @@
 
 namespace cgx::cuda {
 
-/// 32 lanes that take their steps together.
+/// A warp of 32 lanes that take each step together.
 struct SerialWarp {
-  /// A variable of which each lane has its own.
+  /// A variable that each lane has for itself.
   template <typename T> using PerLane = std::array<T, laneCount>;
 
   template <typename Step> void forEach(const Step &step) const {
@@ -31,7 +31,7 @@ struct SerialWarp {
       step(lane);
   }
 
-  /// To each lane the value of the lane whose number differs by `mask`.
+  /// Gives each lane the value of the lane whose number differs by `mask`.
   template <typename T> PerLane<T> shuffleXor(const PerLane<T> &value, uint32_t mask) const {
     PerLane<T> moved;
     for (uint32_t lane = 0; lane < laneCount; ++lane)
@@ -39,7 +39,7 @@ struct SerialWarp {
     return moved;
   }
 
-  /// Bit `lane` says what that lane holds.
+  /// Returns a word whose bit `lane` is what that lane holds.
   uint32_t ballot(const PerLane<bool> &holds) const {
     uint32_t bits = 0;
     for (uint32_t lane = 0; lane < laneCount; ++lane)
@@ -47,7 +47,7 @@ struct SerialWarp {
     return bits;
   }
 
-  /// What the first lane has.
+  /// Returns the value of the first lane.
   template <typename T> T first(const PerLane<T> &value) const { return value[0]; }
 };
 
@@ -67,13 +67,13 @@ public:
       step(SerialWarp(), index);
   }
 
-  /// Calls step() on one thread, and nobody goes on before it is done.
+  /// Calls step() on one thread. No thread goes on before it is done.
   template <typename Step> void once(const Step &step) const { step(); }
 
-  /// Nobody goes on before everybody is here.
+  /// Waits until all threads are here.
   void wait() const {}
 
-  /// Memory that all threads of the block see, of Agent::sharedBytes bytes.
+  /// Returns the memory that the threads of the block share, of Agent::sharedBytes bytes.
   template <typename T> T *shared() const { return reinterpret_cast<T *>(sharedMemory); }
 
   template <typename T> T atomicAdd(T *target, T value) const {

@@ -1,4 +1,4 @@
-//===-- ThreadedBlock.h - Threads of a block, as threads of the processor ---*- C++ -*-===//
+//===-- ThreadedBlock.h - Threads of a block on the CPU ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Waits exactly where a GPU's block waits and nowhere else, so that what is missing in a body, a barrier or
-// an atomic operation, is a race of threads here too, which the thread sanitizer finds.
+// This thread block waits exactly where a GPU's block waits. So a barrier or an atomic operation that is
+// missing in an agent is a race of threads here too, which the thread sanitizer finds.
 #ifndef CGX_KERNELS_CUDA_BLOCK_THREADEDBLOCK_H
 #define CGX_KERNELS_CUDA_BLOCK_THREADEDBLOCK_H
 
@@ -20,20 +20,20 @@
 
 namespace cgx::cuda {
 
-/// What the threads of a block have in common.
+/// The state that the threads of a block share.
 struct Team {
   static constexpr uint32_t warps = 2, threads = warps * laneCount;
 
   struct Warp {
     std::barrier<> lanes{laneCount};
-    alignas(16) std::array<std::byte[16], laneCount> given; ///< what each lane hands to others
+    alignas(16) std::array<std::byte[16], laneCount> given; ///< the value that each lane passes to others
   };
 
   std::barrier<> all{threads};
   std::array<Warp, warps> warp;
 };
 
-/// One lane of a warp, all of which are here.
+/// One lane of a warp, all of whose lanes take part.
 class ThreadWarp {
 public:
   template <typename T> struct PerLane {
@@ -68,7 +68,7 @@ public:
   }
 
 private:
-  /// Calls take(valueOf) once every lane has given its value, and goes on once every lane has taken.
+  /// Calls take(valueOf) after every lane has given its value, and returns after every lane has taken.
   template <typename T, typename Take> void exchange(const PerLane<T> &value, const Take &take) const {
     static_assert(sizeof(T) <= sizeof warp.given[0]);
     std::memcpy(warp.given[lane], &value.own, sizeof(T));

@@ -1,4 +1,4 @@
-//===-- TileRange.h - What one block of threads works on ---------*- C++ -*-===//
+//===-- TileRange.h - The work of one thread block --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,8 +10,8 @@
 
 #include "cgx/arithmetic/device.h"
 
-/// Functions of kernel agents: compiled for the GPU by nvcc, and for the CPU by any other compiler, which
-/// runs them on a SerialBlock.
+/// Marks functions of kernel agents. nvcc compiles them for the GPU, any other compiler for the CPU, where a
+/// SerialBlock runs them.
 #if defined(__CUDACC__)
 #define CGX_AGENT __device__ __forceinline__
 #else
@@ -22,7 +22,8 @@ namespace cgx::cuda {
 
 constexpr uint32_t laneCount = 32;
 
-/// Calls step(i) for i below `count`, without a loop on a GPU: what `i` indexes is then in registers.
+/// Calls step(i) for i below `count`. On a GPU the loop is unrolled, so that arrays indexed by `i` stay in
+/// registers.
 template <uint32_t count, typename Step> CGX_AGENT void unrolled(const Step &step) {
 #if defined(__CUDACC__)
 #pragma unroll
@@ -31,7 +32,7 @@ template <uint32_t count, typename Step> CGX_AGENT void unrolled(const Step &ste
     step(i);
 }
 
-/// Tells the compiler of a GPU that a pointer is not to what a block shares.
+/// Tells the compiler of a GPU that a pointer is not to shared memory.
 template <typename T> CGX_AGENT T *inGlobalMemory(T *pointer) {
 #if defined(__CUDA_ARCH__)
   __builtin_assume(__isGlobal(pointer));
@@ -63,7 +64,7 @@ CGX_AGENT uint32_t countBits(uint32_t bits) {
 #endif
 }
 
-/// Indices [begin, end) of a descriptor of a table: buckets, words or bytes, as the body says.
+/// Indices [begin, end) of a descriptor of a table: buckets, words or bytes, depending on the agent.
 struct TileRange {
   uint64_t begin;
   uint64_t end;
@@ -72,8 +73,8 @@ struct TileRange {
 
 template <typename Warp, typename T> using PerLane = typename Warp::template PerLane<T>;
 
-/// Combines what the lanes hold, in groups of `width` lanes that lie side by side: upper halves with lower
-/// ones until one is left. Lane 0 of a group has that; all have it if the order does not matter to `combine`.
+/// Combines the values of lanes in groups of `width` neighbours, upper halves with lower ones until one value
+/// is left. Lane 0 of a group gets it; all lanes do if the order does not matter to `combine`.
 template <typename Warp, typename Values, typename Combine>
 CGX_AGENT Values combineLanes(const Warp &lanes, Values value, uint32_t width, const Combine &combine) {
   for (uint32_t mask = width / 2; mask > 0; mask /= 2) {
@@ -83,7 +84,7 @@ CGX_AGENT Values combineLanes(const Warp &lanes, Values value, uint32_t width, c
   return value;
 }
 
-/// What the lanes before each one hold, added up; `value` becomes the sum of all.
+/// Returns for each lane the sum of the values of lanes before it. `value` becomes the sum of all.
 template <typename Warp>
 CGX_AGENT PerLane<Warp, uint32_t> sumBefore(const Warp &lanes, PerLane<Warp, uint32_t> &value) {
   PerLane<Warp, uint32_t> before;

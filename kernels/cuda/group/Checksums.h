@@ -14,7 +14,7 @@
 
 namespace cgx::cuda {
 
-/// Sums up payloads, each into a place of its own, and gives these.
+/// Adds the steps that compute checksums of payloads, and returns where each sum will be.
 template <typename Backend>
 uint64_t *addChecksums(GroupOn<Backend> &group, std::vector<SummedDescriptor> &descs) {
   uint64_t *sums = group.template allocate<uint64_t>(descs.size());
@@ -31,7 +31,8 @@ uint64_t *addChecksums(GroupOn<Backend> &group, std::vector<SummedDescriptor> &d
   return sums;
 }
 
-/// Sums up those payloads that have a checksum, and tells them where.
+/// Adds the steps that compute the checksums of payloads that have one, and stores the place of each sum in
+/// its descriptor.
 template <typename Backend>
 void addVerification(GroupOn<Backend> &group, std::vector<PayloadDescriptor> &payloads,
                      const std::vector<bool> &hasChecksum) {

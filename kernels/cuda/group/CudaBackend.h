@@ -15,8 +15,8 @@
 
 namespace cgx::cuda {
 
-/// Blocks of an agent that shall fit on a multiprocessor side by side, where it asks for some: registers are
-/// given out by that.
+/// Returns how many blocks of an agent should fit on a multiprocessor together. The compiler limits registers
+/// to that.
 template <typename Agent> constexpr uint32_t residentBlocks() {
   if constexpr (requires { Agent::residentBlocks; })
     return Agent::residentBlocks;
@@ -24,7 +24,7 @@ template <typename Agent> constexpr uint32_t residentBlocks() {
     return 1;
 }
 
-/// One block for each range.
+/// Runs an agent, with one block for each range.
 template <typename Agent>
 __global__ void __launch_bounds__(blockThreads, residentBlocks<Agent>())
     runRanges(const Agent agent, const TileRange *ranges) {
@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  /// Tables are there when a group is made: streams that do not block wait for no other.
+  /// Waits until the tables are written, because streams created as non-blocking wait for no other stream.
   Outcome waitForMaking() { return outcomeOf(cudaStreamSynchronize(making), "making a group's tables"); }
 
   cudaStream_t making = cudaStreamPerThread;

@@ -1,4 +1,4 @@
-//===-- CudaError.h - What CUDA says, as an Outcome -------------*- C++ -*-===//
+//===-- CudaError.h - Errors of CUDA as an Outcome --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,8 @@ namespace cgx::cuda {
 inline Outcome outcomeOf(cudaError_t error, const char *what) {
   if (error == cudaSuccess)
     return {};
-  // CUDA keeps it until somebody asks: what is reported here is not what a later launch went wrong with.
+  // CUDA keeps an error until it is read. An error that is reported here must not be taken for that of a
+  // later launch.
   (void)cudaGetLastError();
   return {std::string("CUDA: ") + what + ": " + cudaGetErrorString(error)};
 }

@@ -23,12 +23,12 @@ namespace cgx::cuda {
 
 inline bool hasFeedback(const EncodeDescriptor &desc) { return desc.residual.values != nullptr; }
 
-/// What of a descriptor does not go through tiles.
+/// Returns the elements of a descriptor that do not go through tiles.
 inline Range elementsBehindTiles(const EncodeDescriptor &desc) {
   return {elementsOfTiles(desc), desc.elements};
 }
 
-/// The steps of what goes through tiles, each descriptor through one of them.
+/// Adds the steps of tiles, one for each kernel. Each descriptor belongs to one of them.
 template <bool isSum, typename Backend>
 void addTileSteps(GroupOn<Backend> &group, const EncodeTable &table,
                   const std::vector<EncodeDescriptor> &descs) {
@@ -47,7 +47,7 @@ void addTileSteps(GroupOn<Backend> &group, const EncodeTable &table,
   });
 }
 
-/// The steps of what is cast in runs.
+/// Adds the steps of elements that are cast in runs.
 template <bool isSum, typename Backend>
 void addRunSteps(GroupOn<Backend> &group, const EncodeTable &table,
                  const std::vector<EncodeDescriptor> &descs) {
@@ -62,7 +62,7 @@ void addRunSteps(GroupOn<Backend> &group, const EncodeTable &table,
   });
 }
 
-/// The steps of the descriptors of one dense family that `isWanted`, but for what goes through tiles.
+/// Adds the steps of the descriptors of one dense family for which `isWanted` holds, except for tiles.
 template <typename Input, typename Family, typename Backend, typename IsWanted>
 void addFamilySteps(GroupOn<Backend> &group, const EncodeTable &table,
                     const std::vector<EncodeDescriptor> &descs, const IsWanted &isWanted) {
@@ -91,21 +91,21 @@ void addFamilySteps(GroupOn<Backend> &group, const EncodeTable &table,
                 }));
 }
 
-/// Gives descriptors memory for what of them is computed before it is encoded, if they need it.
+/// Allocates memory for the sums of descriptors that need them before they are encoded.
 template <typename Backend, typename NeedsSums>
 void giveSums(GroupOn<Backend> &group, std::vector<EncodeDescriptor> &descs, const NeedsSums &needsSums) {
   for (EncodeDescriptor &desc : descs) {
     const Range range = elementsBehindTiles(desc);
     if (!needsSums(desc) || range.begin == range.end)
       continue;
-    // Indices are those of all elements; nobody asks for the sums of tiles.
+    // Indices count from the first element of the tensor; sums of tiles are never read.
     desc.sums = group.template allocate<float>(range.end - range.begin);
     if (desc.sums)
       desc.sums -= range.begin;
   }
 }
 
-/// The descriptors as they are encoded once their sums are computed.
+/// Returns the descriptors as they are encoded after their sums are computed.
 inline std::vector<EncodeDescriptor> readingSums(std::vector<EncodeDescriptor> descs) {
   for (EncodeDescriptor &desc : descs)
     if (desc.sums) {
@@ -116,8 +116,8 @@ inline std::vector<EncodeDescriptor> readingSums(std::vector<EncodeDescriptor> d
   return descs;
 }
 
-/// The steps that put what was lost into residuals, for descriptors that read sums. `Sent` says what was
-/// sent.
+/// Adds the steps that store losses as residuals, for descriptors that read sums. `Sent` gives the values
+/// that were sent.
 template <typename Sent, typename Backend, typename IsWanted>
 void addLossStep(GroupOn<Backend> &group, const EncodeTable &table,
                  const std::vector<EncodeDescriptor> &descs, const IsWanted &isWanted) {
@@ -131,7 +131,7 @@ void addLossStep(GroupOn<Backend> &group, const EncodeTable &table,
                     }));
 }
 
-/// The steps of what lies in memory, tensors or sums, and of what is lost of it.
+/// Adds the steps of inputs in memory, which are tensors or sums, and of their losses.
 template <typename Backend>
 void addGeneralSteps(GroupOn<Backend> &group, const EncodeTable &table,
                      const std::vector<EncodeDescriptor> &descs, const SparseWorkspace *sparseWorkspaces,
@@ -155,7 +155,7 @@ void addGeneralSteps(GroupOn<Backend> &group, const EncodeTable &table,
   addLossStep<SentRounded>(group, roundedTable, rounded, isGcomp);
 }
 
-/// The descriptors of layers that are not empty, checked.
+/// Checks layers and returns the descriptors of those that are not empty.
 template <typename Layer, typename Check>
 std::vector<EncodeDescriptor> encodeDescriptors(std::span<const Layer> layers, Outcome &outcome,
                                                 const Check &check) {

@@ -15,7 +15,7 @@
 
 namespace cgx::cuda {
 
-/// Whether a codec is one of the family's.
+/// Returns whether a codec belongs to a family of kernels.
 template <typename Family> bool isOf(const cgx_codec &codec) = delete;
 template <> inline bool isOf<Identity>(const cgx_codec &codec) { return codec.family == CGX_CODEC_IDENTITY; }
 template <> inline bool isOf<Quantize>(const cgx_codec &codec) { return codec.family == CGX_CODEC_QUANTIZE; }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A group is a list of steps, each an agent and the ranges it runs on, and the tables in the backend's memory
-// that the agents read. A backend has memory and runs bodies: CudaBackend.h on a GPU, HostBackend.h in a
-// plain loop.
+// A group is a list of steps, each an agent and the ranges it runs on, and the tables that the agents read,
+// in the backend's memory. A backend allocates memory and runs agents: CudaBackend.h on a GPU, HostBackend.h
+// in a plain loop.
 #ifndef CGX_KERNELS_CUDA_GROUP_GROUPON_H
 #define CGX_KERNELS_CUDA_GROUP_GROUPON_H
 
@@ -30,7 +30,7 @@ public:
       backend.release(memory);
   }
 
-  /// Workspace for `count` objects, set to 0. Null if there is no memory, or none is asked for.
+  /// Allocates memory for `count` objects, set to 0. Returns null if there is no memory, or `count` is 0.
   template <typename T> T *allocate(uint64_t count) {
     if (count == 0 || !made.ok())
       return nullptr;
@@ -41,7 +41,7 @@ public:
     return static_cast<T *>(memory);
   }
 
-  /// Copies rows to where they were allocated.
+  /// Copies rows into an allocated table.
   template <typename T> void fill(T *table, const std::vector<T> &rows) {
     if (made.ok() && !rows.empty())
       made = backend.upload(table, rows.data(), rows.size() * sizeof(T));
@@ -53,7 +53,7 @@ public:
     return table;
   }
 
-  /// Appends a step. Bodies with a table that names the state of the step get it when they run.
+  /// Appends a step. If the agent's table has a `state`, it is set to the state of the step on each run.
   template <typename Agent> void addStep(Agent agent, const std::vector<TileRange> &ranges) {
     if (ranges.empty())
       return;
@@ -66,7 +66,7 @@ public:
     });
   }
 
-  /// Workspace for what is found about `count` payloads.
+  /// Allocates memory for the errors of `count` payloads.
   uint32_t *allocateErrors(uint64_t count) {
     errorCount = count;
     return errors = allocate<uint32_t>(count);
@@ -90,7 +90,7 @@ public:
 
   uint32_t launches() const override { return uint32_t(steps.size()); }
 
-  /// What went wrong while the group was made.
+  /// The error of making the group, if there was one.
   Outcome made;
 
 private:
@@ -101,12 +101,13 @@ private:
   uint64_t errorCount = 0;
 };
 
-/// Indices of a descriptor.
+/// A range of indices of a descriptor.
 struct Range {
   uint64_t begin, end;
 };
 
-/// Cuts rangeOf(descriptor) of each descriptor that `isWanted` into ranges of at most `most` indices.
+/// Cuts rangeOf(descriptor), for each descriptor for which `isWanted` holds, into ranges of at most `most`
+/// indices.
 template <typename Descriptor, typename IsWanted, typename RangeOf>
 std::vector<TileRange> rangesOf(const std::vector<Descriptor> &descs, uint64_t most, const IsWanted &isWanted,
                                 const RangeOf &rangeOf) {

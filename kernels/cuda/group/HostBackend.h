@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What tests of the bodies run on where there is no GPU.
+// This backend runs tests of the agents on machines without a GPU.
 #ifndef CGX_KERNELS_CUDA_GROUP_HOSTBACKEND_H
 #define CGX_KERNELS_CUDA_GROUP_HOSTBACKEND_H
 
@@ -40,7 +40,7 @@ public:
   template <typename Agent>
   Outcome launch(const Agent &agent, const TileRange *ranges, uint32_t count, Stream) {
     for (uint32_t range = 0; range < count; ++range) {
-      // Shared memory holds anything when a block begins.
+      // Shared memory has unspecified contents when a block begins.
       alignas(16) std::byte shared[Agent::sharedBytes + 1];
       std::memset(shared, 0xa5, sizeof shared);
       agent(SerialBlock(shared), ranges[range]);

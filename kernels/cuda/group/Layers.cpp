@@ -87,7 +87,7 @@ static Outcome checkFeedback(const Feedback &feedback, size_t number) {
              : Outcome();
 }
 
-/// Nothing, or all that the codec needs.
+/// Checks that the bound state is either none or all that the codec needs.
 static Outcome checkOptimizer(const cgx_codec &codec, const OptimizerTensors &optimizer, size_t number) {
   constexpr const char *names[] = {"parameter", "first moment", "second moment", "learning rate"};
   for (uint32_t kept = 0; kept < CGX_KEPT_COUNT && optimizer.kept[CGX_KEPT_PARAMETER].elements; ++kept) {

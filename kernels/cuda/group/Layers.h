@@ -13,10 +13,10 @@
 
 namespace cgx::cuda {
 
-/// Where a codec's sections begin in the body of `elements` elements.
+/// Returns where the sections of a codec begin in the body of `elements` elements.
 Sections sectionsOf(const cgx_codec &codec, uint64_t elements);
 
-/// Ok, or what is wrong with a layer's codec, length and pointers. `number` says which one.
+/// Check a layer's codec, length and pointers, and return ok or what is wrong. `number` is the layer's index.
 Outcome checkLayer(const EncodedLayer &layer, size_t number);
 Outcome checkLayer(const DecodeLayer &layer, size_t number, bool accumulates);
 Outcome checkLayer(const ReduceLayer &layer, size_t number);

@@ -18,10 +18,10 @@ namespace cgx::cuda {
 
 inline bool isLossless(const cgx_codec &codec) { return codec.family == CGX_CODEC_LOSSLESS; }
 inline bool isGcomp(const cgx_codec &codec) { return codec.family == CGX_CODEC_GCOMP; }
-/// Exponents are entropy-coded.
+/// Returns whether exponents are entropy-coded.
 inline bool hasExponentCode(const cgx_codec &codec) { return isLossless(codec) || isGcomp(codec); }
 
-/// TileRanges of the descriptors of a table whose codec `isWanted`, by what their indices are.
+/// The tile ranges of descriptors for whose codec `isWanted` holds, by the kind of their indices.
 template <typename Descriptor> struct LosslessRanges {
   const std::vector<Descriptor> &descs;
   bool (*isWanted)(const cgx_codec &);
@@ -29,7 +29,7 @@ template <typename Descriptor> struct LosslessRanges {
   std::vector<TileRange> whole() const {
     return ranges(1, [](uint64_t) { return uint64_t(1); });
   }
-  /// Runs whose exponents are counted.
+  /// Returns ranges of runs whose exponents are counted.
   std::vector<TileRange> runs() const {
     return ranges(range::exponentRuns, [](uint64_t elements) {
       const uint64_t apart = exponentRun * exponentStride(elements);
@@ -39,9 +39,9 @@ template <typename Descriptor> struct LosslessRanges {
   std::vector<TileRange> elements() const {
     return ranges(range::elements, [](uint64_t elements) { return elements; });
   }
-  /// Blocks, a thread or a warp for each.
+  /// Returns ranges of blocks, which take a thread or a warp each.
   std::vector<TileRange> blocks(uint64_t most) const { return ranges(most, cgx_lossless_block_count); }
-  /// Streams, a thread or a warp for each.
+  /// Returns ranges of streams, which take a thread or a warp each.
   std::vector<TileRange> streams(uint64_t most) const { return ranges(most, lossless::streamCount); }
 
 private:
@@ -52,7 +52,8 @@ private:
   }
 };
 
-/// Memory of the descriptors of a table whose exponents are coded; that of the others is empty.
+/// Allocates workspaces for the descriptors of a table. Descriptors without an exponent code get an empty
+/// one.
 template <typename Backend, typename Descriptor>
 std::vector<LosslessWorkspace> makeLosslessWorkspaces(GroupOn<Backend> &group,
                                                       const std::vector<Descriptor> &descs, bool encodes,
@@ -82,14 +83,14 @@ std::vector<LosslessWorkspace> makeLosslessWorkspaces(GroupOn<Backend> &group,
   return workspaces;
 }
 
-/// The step that rounds what gcomp sends.
+/// Adds the step that rounds what gcomp sends.
 template <typename Backend>
 void addRoundingStep(GroupOn<Backend> &group, const LosslessEncodeTable &table,
                      const std::vector<EncodeDescriptor> &descs) {
   group.addStep(RoundToLevels{table}, LosslessRanges<EncodeDescriptor>{descs, isGcomp}.elements());
 }
 
-/// The descriptors as their exponents are coded, once that is done.
+/// Returns the descriptors as their exponents are coded after rounding.
 inline std::vector<EncodeDescriptor> readingRounded(std::vector<EncodeDescriptor> descs,
                                                     const std::vector<LosslessWorkspace> &workspaces) {
   for (size_t i = 0; i < descs.size(); ++i)
@@ -119,7 +120,7 @@ void addLosslessEncodeSteps(GroupOn<Backend> &group, const LosslessEncodeTable &
   group.addStep(StoreRests<LeveledMantissas>{table}, leveled.streams(range::streamWarps));
 }
 
-/// The steps of descriptors whose blocks have `Parts`, once their codes and levels are known.
+/// Adds the steps that decode the blocks of descriptors with `Parts`, after their codes and levels are known.
 template <Sink sink, typename Parts, typename Backend>
 void addBlockDecodeSteps(GroupOn<Backend> &group, const LosslessDecodeTable &table,
                          const LosslessRanges<DecodeDescriptor> &ranges) {

@@ -18,7 +18,7 @@ namespace cgx::cuda {
 
 template <typename Backend> class LowrankGroupOn final : public LowrankGroup {
 public:
-  /// Layers that were checked.
+  /// Makes the steps of layers that have been checked.
   explicit LowrankGroupOn(std::span<const LowrankLayer> layers) {
     for (const LowrankLayer &layer : layers)
       descs.push_back(makeDescriptor(layer));
@@ -66,7 +66,7 @@ public:
   Outcome finish(Stream stream) override { return last.run(stream, nullptr); }
 
 private:
-  /// Memory of a descriptor is that of the first of the three groups of steps.
+  /// Makes a descriptor. Its memory belongs to the first of the three groups of steps.
   LowrankDescriptor makeDescriptor(const LowrankLayer &layer) {
     LowrankDescriptor desc = {};
     desc.type = layer.type;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the elements of a payload can be decoded each by itself, one step adds up those of all contributions:
-// in registers if they are encoded right there, by tiles and by families that ask for each element once.
-// Payloads of which a decoder must see the whole are accumulated in memory, one after the other.
+// If the elements of a payload can be decoded one by one, one step adds up all contributions. It keeps the
+// sums in registers if they are encoded at once, by tiles and by families that read each element once.
+// Payloads that must be decoded as a whole are accumulated in memory, one after the other.
 #ifndef CGX_KERNELS_CUDA_GROUP_OWNERGROUP_H
 #define CGX_KERNELS_CUDA_GROUP_OWNERGROUP_H
 
@@ -18,12 +18,13 @@ namespace cgx::cuda {
 
 inline bool isDecodedAsAWhole(const cgx_codec &codec) { return isSparse(codec) || hasExponentCode(codec); }
 
-/// Whether sums go through memory.
+/// Returns whether sums go through memory.
 inline bool needsSums(const EncodeDescriptor &desc) {
   return hasFeedback(desc) || isDecodedAsAWhole(desc.codec) || desc.codec.bucket != 0;
 }
 
-/// Descriptor i accumulates contribution `number` of owner i, if that has one and it is decoded as a whole.
+/// Returns descriptors that accumulate contribution `number` of each owner i, if it has one and it is decoded
+/// as a whole; else descriptor i is empty.
 inline std::vector<DecodeDescriptor> accumulatingDescriptors(const std::vector<EncodeDescriptor> &owners,
                                                              uint32_t number,
                                                              const std::vector<PayloadDescriptor> &payloads,
@@ -45,7 +46,7 @@ inline std::vector<DecodeDescriptor> accumulatingDescriptors(const std::vector<E
   return descs;
 }
 
-/// Adds contributions that are decoded as a whole to `sums`.
+/// Adds the steps that add contributions that are decoded as a whole to `sums`.
 template <typename Backend>
 void addContributionSteps(GroupOn<Backend> &group, const EncodeTable &table,
                           const std::vector<EncodeDescriptor> &owners,
@@ -65,7 +66,7 @@ void addContributionSteps(GroupOn<Backend> &group, const EncodeTable &table,
   }
 }
 
-/// Adds up, into `sums`, what is decoded as a whole.
+/// Adds all steps of sums whose contributions are decoded as a whole.
 template <typename Backend>
 void addAccumulatingSteps(GroupOn<Backend> &group, const EncodeTable &table,
                           const std::vector<EncodeDescriptor> &owners,
@@ -82,7 +83,7 @@ void addAccumulatingSteps(GroupOn<Backend> &group, const EncodeTable &table,
   group.addStep(FinishSums{table}, ranges);
 }
 
-/// The descriptors of owners, and the payloads of their contributions one behind the other.
+/// Returns the descriptors of owners, and appends the payloads of their contributions to `payloads`.
 inline std::vector<EncodeDescriptor> ownerDescriptors(std::span<const OwnerLayer> layers,
                                                       std::vector<PayloadDescriptor> &payloads,
                                                       Outcome &outcome) {

@@ -13,7 +13,7 @@
 
 namespace cgx::cuda {
 
-/// The descriptor of a layer, whose contributions are appended to `payloads`.
+/// Returns the descriptor of a layer, and appends its contributions to `payloads`.
 inline ReduceDescriptor reduceDescriptor(const ReduceLayer &layer, std::vector<PayloadDescriptor> &payloads) {
   ReduceDescriptor desc = {};
   desc.sum =

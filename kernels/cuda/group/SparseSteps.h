@@ -24,14 +24,14 @@ inline bool isChosen(const cgx_codec &codec) { return isTopk(codec) || isThresho
 inline bool sendsElements(const cgx_codec &codec) { return isChosen(codec) || isDrawn(codec); }
 inline bool isSparse(const cgx_codec &codec) { return sendsElements(codec) || isTopkLevels(codec); }
 
-/// Elements that a payload may send, at most.
+/// Returns the most elements that a payload may send.
 inline uint64_t mostSent(const cgx_codec &codec, uint64_t elements) {
   if (isTopkLevels(codec))
     return topkLevelsSent(codec, elements);
   return cgx_payload_is_fixed(&codec) ? cgx_sparse_count(&codec, elements) : elements;
 }
 
-/// TileRanges of the descriptors of a table, by what their indices are.
+/// The tile ranges of descriptors, by the kind of their indices.
 template <typename Descriptor> struct SparseRanges {
   const std::vector<Descriptor> &descs;
   using IsWanted = bool(const cgx_codec &);
@@ -49,7 +49,7 @@ template <typename Descriptor> struct SparseRanges {
   std::vector<TileRange> chunks(IsWanted *isWanted, uint64_t most) const {
     return ranges(isWanted, most, [](const Descriptor &desc) { return chunkCount(desc.elements); });
   }
-  /// A bit an element is never exceeded.
+  /// Returns ranges of bytes of positions, of which there is at most one bit an element.
   std::vector<TileRange> positionBytes(IsWanted *isWanted) const {
     return ranges(isWanted, range::codes, [](const Descriptor &desc) { return (desc.elements + 7) / 8; });
   }
@@ -67,7 +67,8 @@ private:
   }
 };
 
-/// Memory of the sparse descriptors of a table, for their encoding or decoding; that of the others is empty.
+/// Allocates workspaces for the descriptors of a table, for encoding or decoding. Descriptors that are not
+/// sparse get an empty one.
 template <typename Backend, typename Descriptor>
 const SparseWorkspace *makeSparseWorkspaces(GroupOn<Backend> &group, const std::vector<Descriptor> &descs) {
   std::vector<SparseWorkspace> workspaces;
@@ -111,7 +112,7 @@ void addSparseEncodeSteps(GroupOn<Backend> &group, const SparseEncodeTable &tabl
   group.addStep(StoreBuckets{table}, ranges.buckets(isTopkLevels, range::largeBuckets));
 }
 
-/// Takes what payloads say from the sums that they were made of.
+/// Adds the steps that subtract what payloads send from the sums they were made from.
 template <typename Backend>
 void addTakeSentSteps(GroupOn<Backend> &group, const SparseEncodeTable &table,
                       const std::vector<EncodeDescriptor> &descs) {

@@ -1,4 +1,4 @@
-//===-- ThreadBackend.h - Kernel agents on threads of the processor ---*- C++ -*-===//
+//===-- ThreadBackend.h - Kernel agents on threads of the CPU ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 
 namespace cgx::cuda {
 
-/// Two blocks run at a time, which know nothing of each other.
+/// A backend that runs two independent blocks of CPU threads at a time.
 class ThreadBackend : public HostBackend {
 public:
   template <typename Agent>
@@ -35,7 +35,7 @@ public:
         threads.emplace_back([&agent, &block, ranges, count, number, thread] {
           const ThreadedBlock threads(block.team, thread, block.shared);
           for (uint32_t range = number; range < count; range += blocksAtATime) {
-            // Shared memory holds anything when a block begins.
+            // Shared memory has unspecified contents when a block begins.
             threads.once([&] { std::memset(block.shared, 0xa5, sizeof block.shared); });
             agent(threads, ranges[range]);
           }

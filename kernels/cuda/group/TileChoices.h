@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one table of instantiations. What decides about each element, its type, the rounding and how a residual
-// is kept, is chosen at launch where many use it; where few do, kernels ask once for each tile, which costs
-// them registers and the library less.
+// This is the one table of instantiations. Element type, rounding and storage of a residual decide about each
+// element. For combinations that are used often they are chosen at launch; for others, kernels read them once
+// for each tile, which takes more registers but keeps the library smaller.
 #ifndef CGX_KERNELS_CUDA_GROUP_TILECHOICES_H
 #define CGX_KERNELS_CUDA_GROUP_TILECHOICES_H
 
@@ -17,12 +17,13 @@
 
 namespace cgx::cuda {
 
-/// Widths that many use.
+/// Returns whether a width is used often.
 template <typename Shape> constexpr bool isCommon() { return Shape::bits == 4 || Shape::bits == 8; }
 
-/// Whether the kernels of a shape know more than how a residual is kept: of this source.
+/// Returns whether kernels of a shape are compiled for this source, rather than only for the storage of a
+/// residual.
 template <typename Shape, bool isSum> constexpr bool isKnownSource(Kept kept, Source source) {
-  if (kept != Kept::nothing) // tensors of f32
+  if (kept != Kept::nothing) // only tensors of f32
     return !isSum && isCommon<Shape>() && source == Source::f32;
   if (!isCommon<Shape>())
     return false;
@@ -34,7 +35,7 @@ inline Kept keptOf(const EncodeDescriptor &desc) {
   return desc.residual.values ? keptAs(desc.residual.storage) : Kept::nothing;
 }
 
-/// Whether a descriptor of the shape is for the kernel of that choice: of each it is for one.
+/// Returns whether the kernel of a choice encodes a descriptor of the shape. Exactly one kernel does.
 template <typename Shape, bool isSum, typename Choice> bool isChosen(Choice, const EncodeDescriptor &desc) {
   const bool isKnown = isKnownSource<Shape, isSum>(Choice::kept, desc.source) && desc.reciprocal != 0.0f;
   if (Choice::kept != keptOf(desc) || Choice::isKnown != isKnown)
@@ -43,8 +44,8 @@ template <typename Shape, bool isSum, typename Choice> bool isChosen(Choice, con
   return !isKnown || (Choice::source == desc.source && Choice::isStochastic == isStochastic);
 }
 
-/// Calls visit(shape, choice) for each kernel that encodes tensors, or sums. Sums and residuals are of few
-/// shapes.
+/// Calls visit(shape, choice) for each kernel that encodes tensors, or sums. Only a few shapes have kernels
+/// for sums and residuals.
 template <bool isSum, typename Visit> void forEachTileChoice(const Visit &visit) {
   const auto visitKept = [&](auto shape, auto kept) {
     using Shape = decltype(shape);
@@ -68,7 +69,7 @@ template <bool isSum, typename Visit> void forEachTileChoice(const Visit &visit)
   });
 }
 
-/// Calls visit(type, isBfloat) for each kernel that casts from or to elements.
+/// Calls visit(type, isBfloat) for each kernel that casts elements.
 template <typename Visit> void forEachRunType(const Visit &visit) {
   const auto visitType = [&](auto type) {
     visit(type, std::false_type());
@@ -92,7 +93,7 @@ template <bool few, typename Visit> void forEachTypeChoice(const Visit &visit) {
   });
 }
 
-/// Whether elements of a type are for the kernel of a choice.
+/// Returns whether the kernel of a choice handles elements of a type.
 template <bool isKnown, cgx_element_type chosen>
 constexpr bool isChosen(TypeChoice<isKnown, chosen>, cgx_element_type type) {
   return !isKnown || type == chosen;

@@ -1,4 +1,4 @@
-//===-- TileShapes.h - Which descriptors go through tiles --------*- C++ -*-===//
+//===-- TileShapes.h - The descriptors that go through tiles ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,7 @@
 
 namespace cgx::cuda {
 
-/// One pair of widths that kernels are compiled for.
+/// A width and a number of bucket rows that kernels are compiled for.
 template <uint32_t bits_, uint32_t bucketRows_> struct TileShape {
   static constexpr uint32_t bits = bits_, bucketRows = bucketRows_;
   template <typename Descriptor> bool isOf(const Descriptor &desc) const {
@@ -23,9 +23,9 @@ template <uint32_t bits_, uint32_t bucketRows_> struct TileShape {
   }
 };
 
-/// Calls visit(TileShape) for each: buckets of whole tiles, and the default of 128 elements where that is
-/// less. Where sums are encoded, of contributions or with residuals, `few`: the widths that divide a byte;
-/// those of others go through memory.
+/// Calls visit(TileShape) for each: buckets of whole tiles, and the default of 128 elements if that is less.
+/// With `few`, for sums of contributions and for residuals, only widths that divide a byte; sums of other
+/// widths go through memory.
 template <bool few, typename Visit> void forEachTileShape(const Visit &visit) {
   visit(TileShape<2, 4>());
   visit(TileShape<2, 8>());
@@ -45,27 +45,28 @@ template <bool few, typename Visit> void forEachTileShape(const Visit &visit) {
   }
 }
 
-/// Elements of a descriptor that go through tiles or runs: its first ones.
+/// Returns how many elements of a descriptor go through tiles or runs. They are its first ones.
 template <typename Descriptor> uint64_t elementsOfTiles(const Descriptor &desc) {
   if (desc.runs != 0)
     return uint64_t(desc.runs) * runElements;
   return desc.tiles.count == 0 ? 0 : uint64_t(desc.tiles.count) * tileElements(desc.codec.bits);
 }
 
-/// Runs of a descriptor whose elements begin there; none if the codec is no cast without scales.
+/// Returns the number of runs of a descriptor whose elements begin at `elements`; 0 if the codec is not a
+/// cast without scales.
 template <typename Descriptor> uint32_t runCount(const Descriptor &desc, const void *elements) {
   const bool isCast = desc.codec.family == CGX_CODEC_CAST && desc.codec.bucket == 0;
   return isCast && reinterpret_cast<uintptr_t>(elements) % 16 == 0 ? uint32_t(desc.elements / runElements)
                                                                    : 0;
 }
 
-/// How many elements of that type can be loaded at once: 1, 2 or 4.
+/// Returns how many elements of a type can be loaded at once: 1, 2 or 4.
 inline uint32_t neighborsAt(const void *pointer, cgx_element_type type) {
   const uint64_t place = reinterpret_cast<uintptr_t>(pointer) / cgx_element_bytes(type);
   return place % 4 == 0 ? 4 : place % 2 == 0 ? 2 : 1;
 }
 
-/// The same of a residual; of none as well.
+/// Returns the same for a residual. Null does not limit it.
 inline uint32_t neighborsAt(const KeptResidual &residual) {
   return neighborsAt(residual.values, residual.storage == ResidualStorage::F32    ? CGX_F32
                                       : residual.storage == ResidualStorage::Bf16 ? CGX_BF16
@@ -77,8 +78,8 @@ inline bool hasOneStream(uint64_t firstElement, uint64_t elements) {
          randomWordIndex(firstElement) >> 32 == randomWordIndex(firstElement + elements) >> 32;
 }
 
-/// What of a descriptor goes through tiles; nothing if its shape or its place in memory do not allow it.
-/// `neighbors` says how many of its elements can be loaded at once.
+/// Returns the part of a descriptor that goes through tiles; none if its shape or its address does not allow
+/// it. `neighbors` is how many of its elements can be loaded at once.
 template <bool few, typename Descriptor> TileCounts tileCounts(const Descriptor &desc, uint32_t neighbors) {
   const cgx_codec &codec = desc.codec;
   if (codec.family != CGX_CODEC_QUANTIZE || codec.levels != CGX_LEVELS_UNIFORM || neighbors < 2)

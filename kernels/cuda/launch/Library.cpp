@@ -1,4 +1,4 @@
-//===-- Library.cpp - The table that who loads the library finds ---*- C++ -*-===//
+//===-- Library.cpp - The library's table of functions ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

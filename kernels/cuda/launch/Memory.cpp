@@ -12,10 +12,10 @@
 
 namespace cgx::cuda {
 
-/// The kernels are compiled for these and later ones.
+/// The least compute capability that the kernels are compiled for.
 static constexpr int kLeastCapability = 8;
 
-/// What is wrong with a GPU that this process sees, or empty.
+/// Returns why a GPU that this process sees cannot be used, or "".
 static std::string flawOf(int device) {
   int major = 0, minor = 0;
   if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
@@ -28,9 +28,9 @@ static std::string flawOf(int device) {
                    std::to_string(device) + ", which CUDA_VISIBLE_DEVICES can hide";
 }
 
-/// Why there is no GPU, or empty.
+/// Returns why there is no GPU, or "".
 static const std::string &missingGpu() {
-  // The answer is that of the first call: drivers do not come and go while a process runs.
+  // The first call's answer is kept, because drivers do not come and go while a process runs.
   static const std::string missing = []() -> std::string {
     int devices = 0;
     const cudaError_t error = cudaGetDeviceCount(&devices);
@@ -83,7 +83,7 @@ Outcome Memory::allocate(MemoryKind ofKind, uint64_t bytes) {
 }
 
 void Memory::release() {
-  // When a process ends, the runtime may be gone before its memory: nothing is left to do then.
+  // When a process ends, the CUDA runtime may end before its memory is released; then nothing is left to do.
   if (kind == MemoryKind::device)
     (void)cudaFree(address);
   else if (kind == MemoryKind::pinned)

@@ -14,7 +14,7 @@
 
 namespace cgx::cuda {
 
-/// Of the driver: memory below shares its pages with other memory of this process.
+/// The driver's page size. Memory smaller than this shares its pages with other memory of this process.
 static constexpr uint64_t kPageBytes = uint64_t(2) << 20;
 
 uint32_t deviceCount() {
@@ -46,7 +46,7 @@ static Outcome outcomeOfQuery(cudaError_t error, bool &done) {
   done = error == cudaSuccess;
   if (error != cudaErrorNotReady)
     return outcomeOf(error, "working on a stream");
-  (void)cudaGetLastError(); // which is not to be found by who launches next
+  (void)cudaGetLastError(); // clears the error, which the next launch must not find
   return {};
 }
 
@@ -56,7 +56,7 @@ bool isCapturing(Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) == cudaSuccess)
     return status == cudaStreamCaptureStatusActive;
-  (void)cudaGetLastError(); // the default stream, while another one captures
+  (void)cudaGetLastError(); // the stream is the default one, and another one captures
   return false;
 }
 

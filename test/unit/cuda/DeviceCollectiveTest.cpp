@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The same program runs in two jobs, one with its buffers in the memory of the host and one with them on
-// GPUs, over each transport that has a way of its own between them, and all results must be the same bits.
+// The same program runs in two jobs, one with its buffers in host memory and one with them on GPUs, over each
+// transport that handles device buffers itself between them. All results must be the same bits.
 
 #include "../kernels/Inputs.h"
 #include "Contexts.h"
@@ -36,8 +36,8 @@ struct Collective {
   const char *kind;
   Json more;
   std::vector<OperandSpec> operands;
-  const char *feedback = nullptr;       ///< how residuals are kept, if they are
-  std::optional<cgx_codec> inside = {}; ///< of hosts, where the algorithm is that of hosts
+  const char *feedback = nullptr;       ///< the storage of residuals, or null
+  std::optional<cgx_codec> inside = {}; ///< codec within a host, if the algorithm has two levels
 };
 
 cgx_codec maxAbs() {
@@ -67,7 +67,8 @@ OperandSpec matrix(cgx_element_type type, uint64_t rows, uint64_t columns, uint3
 }
 
 const std::vector<Collective> collectives = {
-    // Payloads that are kept, and decoded again, whatever the other gather's operands are: by number.
+    // Retained payloads are decoded again whatever the operands of the other gather are; collectives are
+    // named by number.
     {"all_gather", {{"dim", 1}}, {matrixOf(CGX_F32, 3, 700, quantize(4, 128)), matrixOf(CGX_BF16, 5, 7, {})}},
     {"all_gather", {{"dim", 0}}, {operand(CGX_F32, 900, {})}},
     {"all_gather",
@@ -88,7 +89,7 @@ const std::vector<Collective> collectives = {
      {{"reduction", "sum"}},
      {operand(CGX_F32, 3000, {.family = CGX_CODEC_RANDK, .density = 0.1f}),
       operand(CGX_BF16, 5000, {.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f})}},
-    // What is exact beside what is not, and payloads that vary in size.
+    // Uncompressed operands beside compressed ones, and payloads that vary in size.
     {"all_reduce",
      {{"reduction", "mean"}},
      {operand(CGX_F32, 7000, quantize(4, 128)), operand(CGX_F32, 300, {}), operand(CGX_F16, 77, {}),
@@ -98,7 +99,7 @@ const std::vector<Collective> collectives = {
      {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f}),
       operand(CGX_F32, 9000, {.family = CGX_CODEC_LOSSLESS}),
       operand(CGX_F16, 5003, {.family = CGX_CODEC_TOPK, .bits = 4, .bucket = 1000, .density = 0.1f})}},
-    // What an optimizer keeps is read where it is encoded: on the GPU, and staged.
+    // Optimizer state is read by the encoder, on the GPU or on the host for staged operands.
     {"all_reduce",
      {{"reduction", "mean"}},
      {operand(CGX_F32, 20000, gcomp(CGX_OPTIMIZER_MOMENTUM, 0.0f)), operand(CGX_F32, 300, {}),
@@ -107,9 +108,9 @@ const std::vector<Collective> collectives = {
     {"all_reduce",
      {{"reduction", "sum"}, {"algorithm", "ring"}},
      {operand(CGX_F32, 5000, gcomp(CGX_OPTIMIZER_NESTEROV, 0.0f))}},
-    // Staged: pieces that are not aligned.
+    // Pieces that are not aligned are staged.
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
-    // Everything to everybody; staged with residuals.
+    // One_shot sends everything to all ranks; operands with residuals are staged.
     {"all_reduce",
      {{"reduction", "mean"}, {"algorithm", "one_shot"}},
      {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_F32, 300, {}), operand(CGX_BF16, 517, maxAbs()),
@@ -119,7 +120,7 @@ const std::vector<Collective> collectives = {
      {{"reduction", "sum"}, {"algorithm", "one_shot"}},
      {operand(CGX_F32, 5000, quantize(4, 128))},
      "f32"},
-    // Around a ring, and up a tree and down.
+    // Ring and tree.
     {"all_reduce",
      {{"reduction", "mean"}, {"algorithm", "ring"}},
      {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_BF16, 517, maxAbs()), operand(CGX_F32, 1, {}),
@@ -141,7 +142,7 @@ const std::vector<Collective> collectives = {
     {"all_reduce",
      {{"reduction", "sum"}, {"algorithm", "tree"}},
      {matrix(CGX_F32, 50, 70, 2), operand(CGX_F32, 300, {})}},
-    // Between halves; staged where payloads vary in size.
+    // Halving and doubling; operands whose payloads vary in size are staged.
     {"all_reduce",
      {{"reduction", "mean"}, {"algorithm", "halving_doubling"}},
      {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_BF16, 517, maxAbs()), operand(CGX_F32, 1, {})},
@@ -153,20 +154,21 @@ const std::vector<Collective> collectives = {
     {"all_reduce", {{"reduction", "min"}, {"algorithm", "halving_doubling"}}, {operand(CGX_F32, 3001, {})}},
     {"all_reduce", {{"reduction", "max"}, {"algorithm", "ring"}}, {operand(CGX_F32, 3001, {})}},
     {"all_reduce", {{"reduction", "min"}, {"algorithm", "tree"}}, {operand(CGX_F32, 3001, {})}},
-    // From rank to rank: to itself, and to where the test knows.
+    // Permutes: one from a rank to itself, and others whose pairs shifted() makes.
     {"permute", {{"source_target_pairs", Json::array({{0, 0}})}}, {operand(CGX_F32, 300, quantize(4, 128))}},
     {"permute",
      Json::object(),
      {operand(CGX_F32, 5003, quantize(4, 128)), operand(CGX_BF16, 77, {}),
       operand(CGX_F16, 900, {.family = CGX_CODEC_LOSSLESS})},
      "f32"},
-    // Pairs that send in one of two runs; what is lost of them is remembered on the host.
+    // Each pair sends in one of two runs; its residual is stored on the host.
     {"permute",
      {{"sends", "in turn"}},
      {operand(CGX_F32, 5003, quantize(4, 128)), operand(CGX_BF16, 77, {}),
       operand(CGX_F16, 900, {.family = CGX_CODEC_LOSSLESS})}},
     {"permute", {{"sends", "in turn"}}, {operand(CGX_F32, 5003, quantize(4, 128))}, "f32"},
-    // Another codec on the way back, also one that loses nothing, or whose payloads have other lengths.
+    // Other codecs on the downlink, among them one that loses nothing and some whose payloads have other
+    // lengths.
     {"all_reduce",
      {{"reduction", "mean"}},
      {operand(CGX_F32, 70001, quantize(2, 128), quantize(8, 512)),
@@ -178,7 +180,7 @@ const std::vector<Collective> collectives = {
       operand(CGX_F32, 4000, quantize(8, 128), cgx_codec{.family = CGX_CODEC_TOPK, .density = 0.1f}),
       operand(CGX_F32, 5001, gcomp(CGX_OPTIMIZER_MOMENTUM, 0.0f), quantize(8, 128)),
       operand(CGX_BF16, 3001, quantize(4, 128), gcomp(CGX_OPTIMIZER_RMSPROP, 0.0f))}},
-    // TileRanges: shards of weights, and of gradients, with all kinds of codecs.
+    // Slices: shards of weights and of gradients, with all kinds of codecs.
     {"all_gather",
      {{"dim", 0}},
      {operand(CGX_F32, 600, quantize(4, 128)), operand(CGX_BF16, 1, quantize(8, 512)),
@@ -199,7 +201,7 @@ const std::vector<Collective> collectives = {
     {"all_to_all",
      {{"split_dim", 0}, {"concat_dim", 0}},
      {matrixOf(CGX_F32, 12, 101, quantize(4, 128)), matrixOf(CGX_BF16, 12, 7, {})}},
-    // TileRanges whose elements do not lie together.
+    // Slices whose elements are not contiguous.
     {"all_gather",
      {{"dim", 1}},
      {matrixOf(CGX_F32, 6, 101, quantize(4, 128)),
@@ -213,7 +215,7 @@ const std::vector<Collective> collectives = {
     {"all_to_all", {{"split_dim", 0}, {"concat_dim", 1}}, {matrixOf(CGX_F32, 12, 33, quantize(4, 128))}},
     {"all_to_all", {{"split_dim", 1}, {"concat_dim", 0}}, {matrixOf(CGX_F16, 33, 12, {})}},
     {"broadcast", {{"root", 0}}, {operand(CGX_F32, 5003, quantize(4, 128)), operand(CGX_BF16, 1, {})}},
-    // Inside of hosts, between them, and inside again.
+    // Two levels: within hosts, between hosts, and within hosts again.
     {"all_reduce",
      {{"reduction", "mean"}},
      {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_BF16, 517, quantize(8, 128)),
@@ -226,7 +228,7 @@ const std::vector<Collective> collectives = {
       operand(CGX_F32, 4001, gcomp(CGX_OPTIMIZER_MOMENTUM, 0.0f))},
      nullptr,
      cgx_codec{}},
-    // Remembered where it is encoded: on the GPU; or staged, as what is lost of chunks that share scales.
+    // Residuals are stored by the encoder, on the GPU; those of chunks that share scales are staged.
     {"all_reduce",
      {{"reduction", "mean"}},
      {operand(CGX_F32, 70001, quantize(2, 128)), operand(CGX_BF16, 900, quantize(4, 64))},
@@ -238,34 +240,35 @@ const std::vector<Collective> collectives = {
      "f32"},
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 30000, quantize(2, 128))}, "int8"},
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 3000, quantize(2, 64))}, "int8"},
-    // Matrices as factors, alone and beside what travels with the first ones.
+    // Matrices as factors, alone and beside operands that travel with the first factors.
     {"all_reduce", {{"reduction", "sum"}}, {matrix(CGX_F16, 33, 20, 1), operand(CGX_F32, 300, {})}},
     {"all_reduce",
      {{"reduction", "mean"}},
      {matrix(CGX_F32, 40, 1100, 3), operand(CGX_F32, 9001, quantize(4, 128)), matrix(CGX_BF16, 129, 64, 5)},
      "f32"},
     {"all_reduce", {{"reduction", "mean"}}, {matrix(CGX_F32, 50, 70, 2)}, "int8"},
-    // Exact, which a link of GPUs can do by itself.
+    // Uncompressed collectives, which a link of GPUs can run by itself.
     {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3001, {}), operand(CGX_F32, 5, {})}},
     {"all_gather", {{"dim", 0}}, {operand(CGX_BF16, 600, {})}},
     {"reduce_scatter", {{"dim", 0}, {"reduction", "min"}}, {operand(CGX_F32, 1200, {})}},
     {"broadcast", {{"root", 0}}, {operand(CGX_F16, 77, {})}},
 };
 
-/// What loses nothing keeps nothing.
+/// Codecs that lose nothing and so have no residual.
 const std::set<std::string> kExact = {"identity", "lossless"};
 
 struct Setting {
   uint32_t ranks;
   const char *transport;
-  bool processes;       ///< one for each rank
-  bool apart = false;   ///< each on a host of its own, as far as ranks can tell: they cannot open memory
-  uint32_t threads = 1; ///< ranks of a process, which takes itself for a host, where ranks are processes
+  bool processes;       ///< one process for each rank
+  bool apart = false;   ///< each rank on a host of its own, so that none can open another's memory
+  uint32_t threads = 1; ///< ranks of each process, which counts as one host, if ranks are processes
 };
 
 bool isNccl(const std::string &transport) { return transport.starts_with("nccl"); }
 
-/// How many GPUs a process of its own sees: who has used CUDA cannot fork ranks that use it.
+/// Returns the number of GPUs that a child process sees. A process that has used CUDA cannot fork ranks that
+/// use it.
 uint32_t countInProcess() {
   const pid_t child = fork();
   if (child == 0)
@@ -275,7 +278,7 @@ uint32_t countInProcess() {
   return uint32_t(WEXITSTATUS(status));
 }
 
-/// How many GPUs there are, which settings() asks before any test runs.
+/// Returns the number of GPUs. settings() calls it before any test runs.
 uint32_t gpuCount() {
   static const uint32_t count = countInProcess();
   return count;
@@ -325,14 +328,15 @@ protected:
     return manifestText(ranks(), list);
   }
 
-  /// Of four ranks, every other collective is one of two groups, as along an axis of a mesh.
+  /// Returns the groups of a collective. With four ranks, every other collective has two groups, as along a
+  /// mesh axis.
   std::vector<std::vector<uint32_t>> groups(uint32_t id) const {
     return ranks() == 4 && id % 2 == 1 ? std::vector<std::vector<uint32_t>>{{0, 2}, {1, 3}}
                                        : everybody(ranks());
   }
   uint64_t positions(uint32_t id) const { return groups(id)[0].size(); }
 
-  /// From each rank to the next one, but not to the first.
+  /// Returns pairs from each rank to the next one, except to the first.
   Json shifted() const {
     Json pairs = Json::array();
     for (uint32_t rank = 0; rank + 1 < ranks(); ++rank)
@@ -347,8 +351,8 @@ protected:
                                       : operand.elements();
   }
 
-  /// Runs all collectives twice a step, once beside the step, for two steps; the results of one rank, in
-  /// order.
+  /// Runs all collectives twice a step, one of the runs beside the step, for two steps. Appends the results
+  /// of one rank in order.
   void runRank(cgx_context *context, uint32_t rank, bool onDevice, Outputs &outputs) const {
     std::mt19937_64 random(testSeed() + rank);
     for (uint64_t step = 0; step < 2; ++step) {
@@ -362,7 +366,7 @@ protected:
     }
   }
 
-  /// What codecs remember is a result as well.
+  /// Appends the state of codecs, which is a result as well.
   void addState(cgx_context *context, Outputs &outputs) const {
     uint64_t count = 0;
     ASSERT_EQ(cgx_context_state_count(context, &count), CGX_OK);
@@ -375,7 +379,8 @@ protected:
     }
   }
 
-  /// Lends an operand what its codecs read, in turn where the operand lies and on the other side.
+  /// Binds the optimizer state that an operand's codecs read, at random on the operand's side or on the
+  /// other.
   static void lend(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand,
                    bool mayBeOnDevice, std::mt19937_64 &random, std::list<std::vector<float>> &onHost,
                    std::vector<cuda::Memory> &memory) {
@@ -433,7 +438,7 @@ protected:
 
   void runRanks(const std::function<void(uint32_t rank)> &body) const;
 
-  /// Runs one rank of a job of which all buffers are on the host, or on a GPU.
+  /// Runs one rank of a job with all buffers on the host, or all on a GPU.
   void runJob(const std::string &job, uint32_t rank, bool onDevice, Outputs &outputs) const {
     const std::string text = manifest();
     ContextSpec spec{.transport = isUnderMpi()             ? "mpi"
@@ -457,7 +462,7 @@ protected:
   }
 };
 
-/// Runs `body(rank)` as each rank of the setting.
+/// Runs body(rank) as each rank of the setting.
 void DeviceCollectiveTest::runRanks(const std::function<void(uint32_t rank)> &body) const {
   const uint32_t threads = GetParam().threads;
   if (isUnderMpi())
@@ -509,7 +514,7 @@ TEST(NcclTransportTest, SaysWhatIsMissing) {
   }
 }
 
-/// Processes first: see countInProcess(). Plain tests run before all of these.
+/// Settings with processes come first; see countInProcess(). Plain tests run before all of these.
 std::vector<Setting> settings() {
   (void)gpuCount();
   std::vector<Setting> all;
@@ -523,7 +528,7 @@ std::vector<Setting> settings() {
   for (uint32_t ranks : {2u, 3u})
     all.insert(all.begin(), {ranks, "shm", /*processes=*/true, /*apart=*/true});
 #ifdef CGX_HAS_TCP
-  // Hosts of one rank, and of two, between which NCCL carries what lies on GPUs.
+  // Hosts of one rank and of two, between which NCCL carries device buffers.
   if (*CGX_TEST_NCCL)
     all.insert(all.begin(), {{3, "nccl+tcp", /*processes=*/true, /*apart=*/true},
                              {4, "nccl+tcp", /*processes=*/true, /*apart=*/true, /*threads=*/2}});

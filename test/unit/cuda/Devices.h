@@ -1,4 +1,4 @@
-//===-- Devices.h - Where the tests of the GPU kernels run ---*- C++ -*-===//
+//===-- Devices.h - The devices that test GPU kernels -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The same tests run the kernel bodies in a plain loop, on any machine, and the kernels on a GPU, where there
-// is one.
+// The same tests run the kernel agents in a plain loop, on any machine, and the kernels on a GPU, if there is
+// one.
 #ifndef CGX_TEST_UNIT_CUDA_DEVICES_H
 #define CGX_TEST_UNIT_CUDA_DEVICES_H
 
@@ -25,12 +25,12 @@ class Device {
 public:
   virtual ~Device() = default;
   virtual const char *name() const = 0;
-  /// Whether it takes a second for what others do in a millisecond.
+  /// Returns whether it takes a second for what other devices do in a millisecond.
   virtual bool isSlow() const { return false; }
-  /// Ok, or why its tests are skipped.
+  /// Returns ok, or why its tests are skipped.
   virtual cuda::Outcome availability() const = 0;
 
-  /// Aligned memory that holds these bytes; freed with the device.
+  /// Returns aligned memory with a copy of these bytes, which is freed with the device.
   virtual void *place(std::span<const uint8_t> bytes) = 0;
   virtual void overwrite(void *memory, std::span<const uint8_t> bytes) = 0;
   virtual std::vector<uint8_t> fetch(const void *memory, uint64_t bytes) = 0;
@@ -51,11 +51,11 @@ public:
 
 using MakeDevice = std::unique_ptr<Device>();
 
-/// Kernel bodies on the CPU, in a plain loop.
+/// Returns a device that runs kernel agents on the CPU, in a plain loop.
 std::unique_ptr<Device> makeEmulation();
-/// Kernel bodies on the CPU, a thread of it for each of theirs.
+/// Returns a device that runs kernel agents on the CPU, with a CPU thread for each of their threads.
 std::unique_ptr<Device> makeThreads();
-/// The first GPU of this machine.
+/// Returns the first GPU of this machine.
 std::unique_ptr<Device> makeGpu();
 
 } // namespace cgx::test

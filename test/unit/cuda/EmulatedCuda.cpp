@@ -1,4 +1,4 @@
-//===-- EmulatedCuda.cpp - A GPU that is this machine's processor ---------===//
+//===-- EmulatedCuda.cpp - A GPU emulated on the CPU ----------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions of cuda.h, cuda_lowrank.h and cuda_memory.h on the processor. They take the place of those of
-// the library (EmulatedLibrary.cpp), and what is built on them runs as it would with a GPU. Also while a
-// stream captures a graph work is done, and a replay is another run of what was put.
+// These are the functions of cuda.h, cuda_lowrank.h and cuda_memory.h on the CPU. They take the place of
+// those of the library (EmulatedLibrary.cpp), so that their callers run as they would with a GPU. Work is
+// done also while a stream captures a graph, and a replay runs it again.
 
 #include "DecodeGroup.h"
 #include "EmulatedStreams.h"
@@ -32,15 +32,16 @@ namespace {
 struct Block {
   uint64_t bytes;
   MemoryKind kind;
-  int file = -1; ///< that it is, if other processes may see it
+  int file = -1; ///< the file that backs it, if other processes may see it
 };
 std::mutex mutex;
 std::map<uintptr_t, Block> blocks; ///< by address
 thread_local bool capturing = false;
-thread_local int sharedFile = -1;  ///< for the next block
-std::map<void *, size_t> imported; ///< sizes
+thread_local int sharedFile = -1;  ///< the file of the next block
+std::map<void *, size_t> imported; ///< sizes by address
 
-/// As with CUDA, whoever is forked by a process that has used it sees no device.
+/// Returns whether this process sees devices. As with CUDA, a child of a process that has used CUDA sees
+/// none.
 bool seesDevices() {
   static const pid_t firstUser = getpid();
   return getpid() == firstUser;
@@ -110,7 +111,7 @@ void Memory::release() {
   }
 }
 
-/// Memory that is not pinned is read, or has been written, when the call returns.
+/// As with CUDA, memory that is not pinned has been read or written when the call returns.
 Outcome copy(void *to, const void *from, uint64_t bytes, Stream stream) {
   if (bytes == 0)
     return {};
@@ -183,7 +184,7 @@ Outcome poll(Stream stream, bool &done) {
 bool isCapturing(Stream) { return capturing; }
 
 Outcome Event::makeShared() { return make(); }
-// In another process, streams have done what they were asked: see EmulatedStreams.h.
+// Streams of another process have already done their work: see EmulatedStreams.h.
 Outcome Event::import(const IpcHandle &) { return makeShared(); }
 Outcome Event::handle(IpcHandle &) const { return {}; }
 Outcome enablePeer(int) { return {}; }
@@ -195,7 +196,7 @@ Outcome allocateShared(Memory &memory, uint64_t bytes) {
   return outcome;
 }
 
-/// Of memory in a file: by what name other processes open it.
+/// Returns the name by which other processes open memory that a file backs.
 Outcome handleOf(const Memory &memory, IpcHandle &handle) {
   const std::lock_guard lock(mutex);
   const std::string name = "/proc/" + std::to_string(getpid()) + "/fd/" +

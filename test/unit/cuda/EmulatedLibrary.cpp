@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A program that is linked with this library uses it by itself, and so does the runtime inside: it opens, in
-// place of the kernels for GPUs, the one that is here.
+// A program that links this library needs nothing else to use it, and neither does the runtime inside: the
+// runtime loads this library in place of the GPU kernels.
 
 #include <cstdlib>
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-//===-- EmulatedStreams.cpp - Streams of a GPU that is the processor ------===//
+//===-- EmulatedStreams.cpp - Streams of an emulated GPU ------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -33,14 +33,14 @@ bool areLate() {
   return late;
 }
 
-/// Points of streams that were recorded, and that were reached.
+/// The number of points that were recorded on a stream, and of those that it has reached.
 struct Points {
   std::mutex mutex;
   std::condition_variable changed;
   uint64_t recorded = 0, reached = 0;
 };
 
-// Never destroyed: streams may work until the process ends.
+// The registry of streams and events. It is never destroyed, because streams may work until the process ends.
 struct Registry {
   std::mutex mutex;
   std::map<int, Stream> defaults; ///< by device
@@ -52,7 +52,7 @@ Registry &registry() {
   return all;
 }
 
-/// Takes its time for each piece of work, now and then.
+/// Runs a stream. Some pieces of work are delayed at random.
 void workOn(CUstream_st &stream, uint64_t seed) {
   std::minstd_rand random{uint32_t(seed)};
   std::unique_lock lock(stream.mutex);
@@ -73,7 +73,7 @@ void workOn(CUstream_st &stream, uint64_t seed) {
   }
 }
 
-/// Of a stream's handle; `registry().mutex` is held.
+/// Starts a stream. `registry().mutex` must be held.
 CUstream_st *startStream() {
   auto made = std::make_unique<CUstream_st>();
   CUstream_st *stream = made.get();
@@ -97,7 +97,7 @@ void waitForStream(CUstream_st &stream) {
   stream.changed.wait(lock, [&] { return stream.work.empty() && !stream.isBusy; });
 }
 
-/// Null for events of other processes.
+/// Returns the points of an event; null for events of other processes.
 std::shared_ptr<Points> pointsOf(CUevent_st *event) {
   const std::lock_guard lock(registry().mutex);
   const auto found = registry().events.find(event);
@@ -145,7 +145,7 @@ Outcome makeStream(Stream &stream) {
   return {};
 }
 
-/// It stays in the registry: who waits for all streams may still look at it.
+/// Ends a stream. It stays in the registry, because a thread that waits for all streams may still read it.
 void destroyStream(Stream stream) {
   {
     const std::lock_guard lock(stream->mutex);
@@ -169,7 +169,7 @@ Outcome Event::make() {
   return {};
 }
 
-/// Who waits for a point finds it on its stream: it is not known before.
+/// Records a point on a stream, where waiting threads find it when it is reached.
 Outcome Event::record(Stream stream) {
   const std::shared_ptr<Points> points = pointsOf(event);
   const std::lock_guard lock(points->mutex);

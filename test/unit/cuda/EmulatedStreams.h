@@ -1,4 +1,4 @@
-//===-- EmulatedStreams.h - Streams of a GPU that is the processor ---*- C++ -*-===//
+//===-- EmulatedStreams.h - Streams of an emulated GPU ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Streams do at once what is put on them, or, where CGX_TEST_LATE_STREAMS is set, later and on threads of
-// their own, as those of a GPU do: then work that nothing orders behind what it needs comes too early. Ranks
-// must be threads for that.
+// Streams run work at once, or, if CGX_TEST_LATE_STREAMS is set, later and on threads of their own, like
+// those of a GPU. Then work that nothing orders after its input runs too early. Ranks must be threads for
+// that.
 #ifndef CGX_TEST_UNIT_CUDA_EMULATEDSTREAMS_H
 #define CGX_TEST_UNIT_CUDA_EMULATEDSTREAMS_H
 
@@ -19,16 +19,16 @@
 
 namespace cgx::cuda {
 
-/// The GPU that the calling thread uses: each has a default stream.
+/// The GPU that the calling thread uses. Each GPU has a default stream.
 inline thread_local int emulatedDevice = 0;
 
 void putOn(Stream stream, std::function<void()> work);
 void waitForWork(Stream stream);
 bool isIdle(Stream stream);
-/// As CUDA does before it gives memory back.
+/// Waits for all streams, as CUDA does before it frees memory.
 void waitForAllStreams();
 
-/// Kernels in the order of streams.
+/// A backend that runs kernels in the order of streams.
 class StreamBackend : public HostBackend {
 public:
   void release(void *memory) {

@@ -1,4 +1,4 @@
-//===-- Emulation.cpp - Kernel bodies in a plain loop ---------------------===//
+//===-- Emulation.cpp - Kernel agents in a plain loop ---------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- EmulationOn.h - Kernel bodies on the CPU, as a device ---*- C++ -*-===//
+//===-- EmulationOn.h - Kernel agents on the CPU, as a device ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,7 @@
 
 namespace cgx::test {
 
-/// A device whose memory is that of the host.
+/// A device whose memory is host memory.
 template <typename Backend> class EmulationOn : public Device {
 public:
   EmulationOn() {
@@ -29,7 +29,7 @@ public:
 
   cuda::Outcome availability() const override { return {}; }
 
-  // One block each, so that the address sanitizer sees an access past its end.
+  // Each call allocates a block of its own, so that the address sanitizer sees an access past its end.
   void *place(std::span<const uint8_t> bytes) override {
     blocks.emplace_back(new (std::align_val_t{16}) uint8_t[bytes.size()]);
     std::copy(bytes.begin(), bytes.end(), blocks.back().get());

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The same all-reduces run call by call in three jobs: with all buffers on the host, all on a GPU, and each
-// on either side. What every call writes, and what codecs remember, must be the same bits. Some are run as a
-// whole in between, which goes on from what the calls have remembered.
+// on either side. The outputs of every call, and the state of codecs, must be the same bits. Some all-reduces
+// are run as a whole in between, which continues from the state that the calls left.
 
 #include "../kernels/Inputs.h"
 #include "Contexts.h"
@@ -29,7 +29,7 @@ using Outputs = std::vector<std::vector<uint8_t>>;
 
 enum class Place { host, device, either };
 
-/// Memory with anything in it, which begins `offset` bytes behind an aligned address.
+/// Memory with unspecified contents, which begins `offset` bytes after an aligned address.
 class Buffer {
 public:
   Buffer(uint64_t bytes, bool isOnDevice, uint64_t offset) : onHost(bytes, offset), offset(offset) {
@@ -65,7 +65,7 @@ private:
 
 struct AllReduce {
   const char *reduction;
-  const char *feedback; ///< how residuals are kept, or null
+  const char *feedback; ///< the storage of residuals, or null
   std::vector<OperandSpec> operands;
 };
 
@@ -81,7 +81,8 @@ OperandSpec operand(cgx_element_type type, uint64_t elements, cgx_codec codec) {
   return {.type = type, .shape = {elements}, .codec = codec};
 }
 
-/// Random codecs and sizes, behind what random ones may miss.
+/// Returns all-reduces with fixed codecs for cases that random ones may miss, then with random codecs and
+/// sizes.
 std::vector<AllReduce> program(uint32_t ranks) {
   const cgx_codec coarse = quantize(4, 128), odd = quantize(3, 100);
   std::vector<AllReduce> all = {
@@ -89,7 +90,7 @@ std::vector<AllReduce> program(uint32_t ranks) {
       {"mean", "f32", {operand(CGX_BF16, ranks * 40007, coarse), operand(CGX_F32, 999, quantize(2, 64))}},
       {"sum", "int8", {operand(CGX_F32, 5000, coarse), operand(CGX_F32, 5000, odd)}},
       {"max", nullptr, {operand(CGX_F32, 1001, {}), operand(CGX_F32, 1001, {.family = CGX_CODEC_LOSSLESS})}},
-      // Without kernels.
+      // These element types have no kernels.
       {"sum", nullptr, {operand(CGX_I16, 101, {}), operand(CGX_F64, 33, {})}}};
   constexpr uint32_t families[] = {CGX_CODEC_IDENTITY, CGX_CODEC_QUANTIZE,  CGX_CODEC_QUANTIZE,
                                    CGX_CODEC_QUANTIZE, CGX_CODEC_TERNARY,   CGX_CODEC_SIGN,
@@ -134,7 +135,7 @@ public:
     }
   }
 
-  /// The bytes of chunk `chunk`'s payload.
+  /// Returns the bytes of chunk `chunk`'s payload.
   uint64_t payloadBytes(const OperandSpec &of, uint64_t chunk) const {
     return cgx_chunk_payload_bytes(&of.codec, of.type, of.elements(), ranks, chunk);
   }
@@ -143,7 +144,7 @@ public:
             cgx_chunk_begin(&of.codec, of.elements(), ranks, chunk)) *
            cgx_element_bytes(of.type);
   }
-  /// Where the payloads of chunks begin in a whole payload, and its end.
+  /// Returns where the payloads of chunks begin in a whole payload, and its end.
   std::vector<uint64_t> begins(const OperandSpec &of) const {
     std::vector<uint64_t> all = {0};
     for (uint32_t chunk = 0; chunk < ranks; ++chunk)
@@ -161,14 +162,15 @@ public:
     return made;
   }
 
-  /// What payloads are is fixed, but not all that lies behind those that vary in size.
+  /// Appends written payloads to the outputs, if they have a fixed size: bytes after a shorter payload are
+  /// unspecified.
   void add(const OperandSpec &of, Buffer &written, uint64_t begin, uint64_t bytes) {
     const std::vector<uint8_t> all = written.fetch();
     if (cgx_payload_is_fixed(&of.codec))
       outputs.emplace_back(all.begin() + ptrdiff_t(begin), all.begin() + ptrdiff_t(begin + bytes));
   }
 
-  /// An operand, call by call.
+  /// Runs an operand call by call.
   void runExplicit(uint32_t id, size_t index) {
     const OperandSpec &of = program[id].operands[index];
     const int64_t self = address(context.get()), operand = int64_t(index);
@@ -191,7 +193,7 @@ public:
     outputs.push_back(output.fetch());
   }
 
-  /// All operands at once; they lie on one side, on all ranks.
+  /// Runs all operands at once, which are all on one side, on all ranks.
   void runWhole(uint32_t id) {
     const bool isOnDevice = place == Place::device || (place == Place::either && shared() % 2);
     std::vector<Buffer> written;
@@ -207,7 +209,7 @@ public:
       outputs.push_back(each.fetch());
   }
 
-  /// What codecs remember.
+  /// Appends the state of codecs.
   void addState() {
     uint64_t count = 0;
     ASSERT_EQ(cgx_context_state_count(context.get(), &count), CGX_OK);
@@ -220,13 +222,13 @@ public:
     }
   }
 
-  /// Whether something remembers; what is exact may be NCCL's own.
+  /// Returns whether the runtime encodes an operand. NCCL may run uncompressed collectives itself.
   bool isEncoded(uint32_t id) const {
     return std::any_of(program[id].operands.begin(), program[id].operands.end(),
                        [](const OperandSpec &of) { return of.codec.family != CGX_CODEC_IDENTITY; });
   }
 
-  /// Two runs of all in each of three steps.
+  /// Runs all all-reduces twice in each of three steps.
   Outputs run() {
     for (uint64_t step = 0; step < 3; ++step) {
       EXPECT_EQ(cgx_context_begin_step(context.get(), step), CGX_OK) << cgx_last_error();
@@ -239,7 +241,7 @@ public:
               runExplicit(id, i);
         }
       EXPECT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
-      if (step != 1) // what is not asked for stays on the GPU
+      if (step != 1) // state that is not read stays on the GPU
         addState();
     }
     return std::move(outputs);
@@ -257,7 +259,7 @@ private:
   uint32_t rank, ranks;
   Place place;
   const std::vector<AllReduce> &program;
-  /// The first two draw the same for all jobs, the last but one for all ranks.
+  /// The first two draw equally in all jobs, and `whole` and `shared` on all ranks.
   std::mt19937_64 inputs{testSeed() + rank}, whole{testSeed()}, shared{testSeed()},
       places{testSeed() + 100 * (rank + 1)};
   Outputs outputs;
@@ -300,10 +302,10 @@ TEST_P(ExplicitFormTest, GivesTheBitsOfTheHost) {
   });
 }
 
-/// Of jobs that have another rank.
+/// Tests of jobs with two ranks or more.
 class RefusedPayloadTest : public ExplicitFormTest {};
 
-// Ranks 0 and 1 of two, of whom the latter damages a payload of a chunk's second piece, in either phase.
+// Rank 1 damages the payload of a chunk's second piece, as a contribution and as a result.
 TEST_P(RefusedPayloadTest, NamesLayerAndRank) {
   const auto [ranks, transport] = GetParam();
   for (const bool isResult : {false, true}) {
@@ -320,7 +322,7 @@ TEST_P(RefusedPayloadTest, NamesLayerAndRank) {
         const auto damage = [&](Buffer &payloads) {
           std::vector<uint8_t> bytes = payloads.fetch();
           if (number == 1)
-            bytes[second] ^= 0xff; // the header of what is for rank 0, or of the result
+            bytes[second] ^= 0xff; // the header of the contribution for rank 0, or of the result
           payloads.write(bytes);
         };
         ASSERT_EQ(cgx_context_begin_step(rank.context.get(), 0), CGX_OK);
@@ -339,7 +341,7 @@ TEST_P(RefusedPayloadTest, NamesLayerAndRank) {
         cgx_rt_payload_all_gather(self, 0, 0, address(payload.get()), address(whole.get()));
         cgx_rt_decompress(self, 0, 0, address(whole.get()), address(input.get()));
         EXPECT_EQ(cgx_context_end_step(rank.context.get()), CGX_BAD_PAYLOAD);
-        // Who does not read it hears of it from another rank.
+        // A rank that does not read the payload hears of it from another rank.
         const std::string message = cgx_last_error();
         messages[int(place)] =
             message.substr(std::min(message.size(), message.find("layer 'params/w', payload of rank 1: ")));

@@ -1,4 +1,4 @@
-//===-- ExplicitKernelTest.cpp - Which calls of the explicit form are kernels ---===//
+//===-- ExplicitKernelTest.cpp - Explicit calls that are kernels ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That they give the bits of the host is for ExplicitFormTest, which cannot see what is staged.
+// These tests find out what is staged. ExplicitFormTest compares the bits with those of the host.
 
 #include "Job.h"
 #include "Programs.h"
@@ -25,7 +25,7 @@ struct Case {
   OperandSpec operand;
   const char *feedback = nullptr;
   const char *reduction = "sum";
-  uint64_t elementsAt = 0, payloadAt = 0; ///< bytes behind an aligned address
+  uint64_t elementsAt = 0, payloadAt = 0; ///< bytes after an aligned address
 };
 
 OperandSpec operand(cgx_codec codec, cgx_element_type type = CGX_F32) {
@@ -91,7 +91,8 @@ TEST_P(ExplicitKernelTest, AreKnown) {
                other = device(compressed.output);
   std::byte *tensor = elements.get<std::byte>() + of.elementsAt,
             *encoded = payload.get<std::byte>() + of.payloadAt;
-  // A payload to read, and nothing that the call would be known by.
+  // This makes a payload to read. leave() then forgets the operand, so that only the call under test can make
+  // it known.
   ASSERT_TRUE(run(ExplicitCall::CompressContribution, tensor, encoded).ok());
   ASSERT_TRUE(form.leave(0, nullptr).ok());
   ASSERT_FALSE(form.knows(0));

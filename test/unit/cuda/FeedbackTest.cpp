@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Payloads and residuals of some steps against what the CPU makes of the same inputs, in the order of the
-// runtime's own encoding.
+// These tests compare payloads and residuals of a few steps with those that the CPU computes from the same
+// inputs, in the order of the runtime's own encoding.
 
 #include "GroupFixture.h"
 
@@ -24,10 +24,10 @@ struct FedBack {
   ResidualStorage storage;
   float decay;
   Residual residual;
-  std::vector<StateTensor> tensors; ///< the memory behind it
+  std::vector<StateTensor> tensors; ///< the memory of the residual
   cuda::Feedback onDevice;
 
-  /// What the CPU encodes of elements in memory.
+  /// Encodes elements in memory on the CPU, with error feedback.
   std::vector<uint8_t> encode(const std::vector<uint8_t> &input) {
     const uint64_t elements = layer.elements;
     std::vector<float> lost(elements), sent(elements);
@@ -154,7 +154,7 @@ TEST_P(FeedbackTest, ResidualsStayWhereAContributionIsRefused) {
     layer.elements = 5003;
     layer.codec.checksum = 0;
     if (layer.lent)
-      layer.lent = lend(layer); // of as many elements
+      layer.lent = lend(layer); // for the new number of elements
     const std::vector<uint8_t> before(layer.elements * sizeof(float), 0x11);
     std::vector<uint8_t> payload = expectedPayload(layer, toElements(layer.type, summand(layer)));
     payload[0] ^= 1;

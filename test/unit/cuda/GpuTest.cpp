@@ -1,4 +1,4 @@
-//===-- GpuTest.cpp - What only a GPU can show ----------------------------===//
+//===-- GpuTest.cpp - Properties that only a GPU can show -----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -45,7 +45,7 @@ protected:
       cuda::destroyStream(stream);
   }
 
-  /// Device memory with a copy of these bytes.
+  /// Returns device memory with a copy of these bytes.
   Memory place(const void *bytes, uint64_t count) {
     Memory memory;
     EXPECT_TRUE(memory.allocate(MemoryKind::device, count).ok());

@@ -26,7 +26,7 @@ namespace cgx::test {
 
 inline constexpr cuda::StepState step = {.seed = 11, .step = 22, .run = 3};
 
-/// What a codec may read of an optimizer, on the host and on the device.
+/// Optimizer state that a codec may read, on the host and on the device.
 struct Lent {
   std::array<std::vector<uint8_t>, CGX_KEPT_COUNT> memory;
   OptimizerTensors onHost, onDevice;
@@ -36,7 +36,7 @@ struct Layer {
   cgx_codec codec;
   cgx_element_type type;
   uint64_t elements, firstElement, layerId, rank, phase;
-  std::shared_ptr<const Lent> lent = {}; ///< null: nothing
+  std::shared_ptr<const Lent> lent = {}; ///< null if there is none
 
   RandomKey key() const { return makeRandomKey(step.seed, step.step, layerId, rank, phase + 2 * step.run); }
   uint64_t payloadBytes() const { return cgx_payload_bytes(&codec, type, elements); }
@@ -51,7 +51,7 @@ struct Layer {
   }
 };
 
-/// Draws layers and groups of them, and has memory on the device under test.
+/// Draws layers and groups of them, and owns memory on the device under test.
 class GroupFixture : public testing::TestWithParam<MakeDevice *> {
 protected:
   void SetUp() override {
@@ -66,7 +66,8 @@ protected:
     return device->place({static_cast<const uint8_t *>(bytes), count});
   }
   void *place(const std::vector<uint8_t> &bytes) { return device->place(bytes); }
-  /// The same where memory is aligned to `alignment` and often to no more, or to two or three times as much.
+  /// Places bytes at an address that is aligned to `alignment`, and often to no more, or to two or three
+  /// times as much.
   void *placeUnevenly(std::vector<uint8_t> bytes, uint64_t alignment) {
     const uint64_t offset = random() % 2 ? alignment * (1 + random() % 3) : 0;
     bytes.insert(bytes.begin(), offset, uint8_t(0xcd));
@@ -75,7 +76,7 @@ protected:
   template <typename T> T *placeValues(const std::vector<T> &values) {
     return static_cast<T *>(place(values.data(), values.size() * sizeof(T)));
   }
-  /// Memory with anything in it.
+  /// Returns memory that is filled with a byte.
   void *room(uint64_t bytes, uint8_t fill = 0xcd) { return place(std::vector<uint8_t>(bytes, fill)); }
 
   Layer randomLayer(uint32_t family) {
@@ -96,7 +97,7 @@ protected:
     return layer;
   }
 
-  /// Magnitudes such that all levels occur, in any types.
+  /// Makes optimizer state of random types, with magnitudes such that all levels occur.
   std::shared_ptr<const Lent> lend(const Layer &layer) {
     constexpr cgx_element_type types[] = {CGX_F32, CGX_F16, CGX_BF16};
     auto lent = std::make_shared<Lent>();
@@ -132,7 +133,8 @@ protected:
     return makeFloats(allShapes[random() % std::size(allShapes)], elements, random);
   }
 
-  /// What is added to a sum. Which NaN a sum is, is not promised, and these families keep its bits.
+  /// Returns elements that are added to a sum. It is unspecified which NaN a sum is, so families that keep
+  /// the bits of NaNs get none.
   std::vector<float> summand(const Layer &layer) {
     const uint32_t family = layer.codec.family;
     const bool keepsNans =
@@ -140,7 +142,7 @@ protected:
     return keepsNans ? makeFloats(Shape::gradient, layer.elements, random) : randomFloats(layer.elements);
   }
 
-  /// What the CPU makes of elements.
+  /// Returns the payload that the CPU makes of elements.
   std::vector<uint8_t> expectedPayload(const Layer &layer, const std::vector<uint8_t> &input) {
     std::vector<uint8_t> payload(layer.payloadBytes());
     payload.resize(encode(layer.codec, layer.type, input.data(), layer.elements, layer.key(),
@@ -148,7 +150,7 @@ protected:
     return payload;
   }
 
-  /// A payload with as much room as the longest.
+  /// Returns a payload with space for the longest one.
   std::vector<uint8_t> padded(const Layer &layer, std::vector<uint8_t> payload) {
     payload.resize(layer.payloadBytes(), 0xab);
     return payload;
@@ -158,7 +160,8 @@ protected:
     ASSERT_EQ(device->fetch(payload, expected.size()), expected) << layer.describe();
   }
 
-  /// Which NaN a sum is, is not promised (NVIDIA's is 0x7fffffff): it is compared as a number.
+  /// Compares sums. NaNs are compared as numbers, because it is unspecified which NaN a sum is (NVIDIA's is
+  /// 0x7fffffff).
   void expectSums(const void *sums, cgx_element_type type, const std::vector<uint8_t> &expected,
                   const std::string &what) {
     const std::vector<uint8_t> found = device->fetch(sums, expected.size());
@@ -190,8 +193,8 @@ protected:
     return errors;
   }
 
-  /// Of the table, those that have kernels for GPUs, identity first; quantize, which has most shapes, more
-  /// often.
+  /// Returns the families of the table that have GPU kernels, identity first. quantize, which has the most
+  /// shapes, is drawn more often.
   static std::vector<uint32_t> familiesToDraw() {
     std::vector<uint32_t> numbers;
     for (const CodecFamilyEntry &family : codecFamilies())
@@ -200,7 +203,7 @@ protected:
     numbers.insert(numbers.end(), 2, CGX_CODEC_QUANTIZE);
     return numbers;
   }
-  /// Groups that a test draws: CGX_TEST_DRAWS, where each kernel takes its time.
+  /// Returns how many groups a test draws: CGX_TEST_DRAWS, for devices on which each kernel takes long.
   static int drawCount() {
     const char *text = std::getenv("CGX_TEST_DRAWS");
     return text ? std::atoi(text) : 200;

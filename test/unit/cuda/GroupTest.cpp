@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every test draws groups of layers, of any family and parameters, lengths and inputs, and
-// compares all bytes with what the CPU makes of them.
+// Every test draws groups of layers, of any family and parameters, lengths and inputs, and compares all bytes
+// with those of the CPU.
 
 #include "GroupFixture.h"
 
@@ -83,7 +83,8 @@ TEST_P(GroupTest, DecodesToTheBitsOfTheCpu) {
   }
 }
 
-/// All 65 536 f16 and bf16, and f32 that round to each of them: a GPU converts by instructions.
+/// This covers all 65 536 f16 and bf16, and f32 that round to each of them, because a GPU converts them by
+/// instructions.
 TEST_P(GroupTest, EveryElementOf16BitsIsConvertedToTheBitsOfTheCpu) {
   std::vector<float> values;
   for (uint32_t lower : {0x0000u, 0x1000u, 0x7fffu, 0x8000u, 0x8001u})
@@ -107,7 +108,7 @@ TEST_P(GroupTest, EveryElementOf16BitsIsConvertedToTheBitsOfTheCpu) {
     ASSERT_TRUE(outcome.ok()) << outcome.error;
     ASSERT_NO_FATAL_FAILURE(run(*group));
     ASSERT_NO_FATAL_FAILURE(expectPayload(layer, payload, expected));
-    // Back to f32, of all of them.
+    // All of them are decoded to f32 again.
     std::vector<uint8_t> sent(cgx_payload_bytes(&cast, CGX_F32, halves.size()));
     std::vector<float> wide(halves.size());
     encode(cast, CGX_F32, wide.data(), wide.size(), layer.key(), 0, sent.data());
@@ -221,7 +222,7 @@ TEST_P(GroupTest, RefusesWhatTheCpuRefusesAndWritesNothing) {
     ASSERT_EQ(found.size(), 1u);
     if (cgx_payload_is_fixed(&layer.codec))
       ASSERT_EQ(int(found[0]), int(error)) << layer.describe();
-    else // bytes behind a payload are room for a longer one, so a wrong length may be seen later
+    else // bytes after a payload are space for a longer one, so a wrong length may be found later
       ASSERT_EQ(found[0] == DecodeError::ok, error == DecodeError::ok) << layer.describe();
     ASSERT_EQ(device->fetch(output, expected.size()), expected) << layer.describe();
   }

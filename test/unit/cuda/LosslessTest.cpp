@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What random groups of GroupTest do not reach: tensors of which only some exponents are counted, codes of
-// the longest words, and blocks of every kind side by side. Of lossless, and of gcomp.
+// These tests cover cases of lossless and gcomp that random groups of GroupTest do not reach: tensors of
+// which only some exponents are counted, codes of the greatest length, and blocks of every kind side by side.
 
 #include "GroupFixture.h"
 
@@ -58,7 +58,7 @@ protected:
     }
   }
 
-  /// Elements whose exponents occur half as often from one to the next, in random order.
+  /// Returns elements each of whose exponents occurs half as often as the one before it, in random order.
   std::vector<float> fallingExponents(uint64_t elements) {
     std::vector<float> values(elements);
     for (float &value : values) {
@@ -76,11 +76,12 @@ TEST_P(LosslessTest, CodesOfTheLongestWordsAreThoseOfTheCpu) {
         expectThereAndBack(type, toElements(type, fallingExponents(device->isSlow() ? 9000 : 50000))));
 }
 
-/// Of devices on which a million elements do not take minutes.
+/// Tests for devices on which a million elements do not take minutes.
 class ManyElementsTest : public LosslessTest {};
 
 TEST_P(ManyElementsTest, SampledExponentsMakeTheCodeOfTheCpu) {
-  // Above 2^20 elements every second run is counted. Some that were not have exponents without a code.
+  // Above 2^20 elements every second run is counted. Some runs that are not counted have exponents without a
+  // code.
   std::vector<float> values = fallingExponents((1 << 20) + 12345);
   for (uint64_t i = 700; i < values.size(); i += 300000)
     values[i] = 1e30f;
@@ -113,7 +114,7 @@ TEST_P(LosslessTest, DecodesWhatIsBrokenAsTheCpuDoes) {
     const Layer &layer = layers[size_t(draw) % 2];
     const std::vector<uint8_t> &sound = soundOf[draw % 2];
     std::vector<uint8_t> payload = sound;
-    // In turn: the offsets and the table; a header of a block; anything.
+    // The damage hits, in turn, the offsets and the table, a header of a block, and anything.
     const uint64_t begin = CGX_PAYLOAD_HEADER_BYTES + 8;
     uint64_t offset;
     std::memcpy(&offset, sound.data() + begin + 8 * (random() % 3), sizeof offset);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Some steps of one rank among two: the factors that the other rank adds are any numbers, the same on the
-// device and on the CPU. All bits are compared.
+// These tests run a few steps of one rank among two. The factors of the other rank are any numbers, equal on
+// the device and on the CPU. All bits are compared.
 
 #include "GroupFixture.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// A matrix, and what the CPU makes of it, in the order of the runtime.
+/// A matrix and its factors on the CPU, computed in the order of the runtime.
 struct Factored {
   cgx_codec codec;
   cgx_element_type type;
@@ -143,7 +143,7 @@ protected:
         << what;
   }
 
-  /// Adds what the other rank has, on both sides.
+  /// Adds the other rank's factor, on both sides.
   void addOther(Floats &factor, const void *to) {
     for (float &value : factor)
       value += float(int64_t(random() % 2001) - 1000) * 1e-3f;

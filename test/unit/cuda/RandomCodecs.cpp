@@ -15,7 +15,7 @@
 
 namespace cgx::test {
 
-/// Any value of a parameter, within what it may be by itself.
+/// Returns a random value of a parameter, within its own range.
 static double randomValue(const CodecParameter &parameter, std::mt19937_64 &random) {
   constexpr std::array buckets = {1u, 3u, 31u, 32u, 37u, 64u, 100u, 128u, 256u, 512u, 1000u, 1024u, 4096u};
   const auto below = [&](uint64_t end) { return uint32_t(random() % end); };
@@ -26,7 +26,7 @@ static double randomValue(const CodecParameter &parameter, std::mt19937_64 &rand
   if (parameter.number == &cgx_codec::bucket)
     return buckets[below(buckets.size())];
   if (parameter.number == &cgx_codec::bits && parameter.least == 0 && below(2) == 0)
-    return 0; // which stands for another way of sending elements
+    return 0; // 0 stands for another way of sending elements
   if (parameter.number)
     return parameter.least + below(uint64_t(parameter.most) - parameter.least + 1);
   switch (parameter.range) {

@@ -15,10 +15,10 @@
 
 namespace cgx::test {
 
-/// A codec of that family that the kernels take for elements of that type.
+/// Returns a codec of that family that the kernels accept for elements of that type.
 cgx_codec randomCodec(uint32_t family, cgx_element_type type, std::mt19937_64 &random);
 
-/// All fields, for failure messages.
+/// Describes all fields, for failure messages.
 std::string describeFields(const cgx_codec &codec);
 
 } // namespace cgx::test

@@ -21,7 +21,8 @@ protected:
               DecodeError::ok);
   }
 
-  /// A layer of contributions of `ranks` ranks, and to some draws own elements; and what the CPU makes of it.
+  /// Returns a layer with contributions of `ranks` ranks, some draws also with own elements, and the result
+  /// of the CPU.
   cuda::ReduceLayer makeLayer(const Layer &layer, uint32_t ranks, std::vector<uint8_t> &expected) {
     cuda::ReduceLayer reduced = {layer.codec, layer.type, layer.elements};
     reduced.divisor = random() % 2 ? 1 : 3;

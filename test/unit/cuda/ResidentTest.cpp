@@ -1,4 +1,4 @@
-//===-- ResidentTest.cpp - Which collectives stay on a GPU ----------------===//
+//===-- ResidentTest.cpp - The collectives that stay on a GPU -------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That they give the bits of the host is for DeviceCollectiveTest, which cannot see what is staged.
+// These tests find out what is staged. DeviceCollectiveTest compares the bits with those of the host.
 
 #include "Job.h"
 #include "Programs.h"
@@ -24,7 +24,7 @@ struct Case {
   const char *name;
   bool isResident;
   Json collective;
-  std::optional<cgx_codec> planned = {}; ///< the codec of the operand by now
+  std::optional<cgx_codec> planned = {}; ///< the current codec of the operand
 };
 
 OperandSpec operand(cgx_codec codec, std::vector<uint64_t> shape = {4096}) {

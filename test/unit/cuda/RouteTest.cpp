@@ -1,4 +1,4 @@
-//===-- RouteTest.cpp - Every route brings every payload where it belongs ---===//
+//===-- RouteTest.cpp - Every route delivers every payload ----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks are threads, whose GPU is the processor: what a route says lies on a GPU can be written and read
-// here.
+// Ranks are threads whose GPU is emulated on the CPU, so memory that a route takes for device memory can be
+// written and read here.
 
 #include "Job.h"
 #include "Programs.h"
@@ -30,10 +30,10 @@ struct Mail {
   std::mutex mutex;
   std::condition_variable arrived;
   std::map<std::pair<uint32_t, uint32_t>, std::deque<std::vector<std::byte>>>
-      letters; ///< by sender, receiver
+      letters; ///< by sender and receiver
 };
 
-/// Between ranks whose numbers are equal modulo `every`.
+/// A link between ranks whose numbers are equal modulo `every`.
 class ThreadLink final : public DeviceLink {
 public:
   ThreadLink(Mail &mail, uint32_t rank, uint32_t every) : mail(mail), rank(rank), every(every) {}
@@ -42,7 +42,7 @@ public:
 
   Status exchange(std::span<const DeviceOutgoing> outgoing, std::span<const DeviceIncoming> incoming,
                   CUstream_st *stream) override {
-    EXPECT_TRUE(cuda::waitFor(stream).ok()); // it works behind what is there
+    EXPECT_TRUE(cuda::waitFor(stream).ok()); // it works after what is on the stream
     std::unique_lock lock(mail.mutex);
     for (const DeviceOutgoing &message : outgoing)
       mail.letters[{rank, message.peer}].emplace_back(message.memory, message.memory + message.bytes);
@@ -67,7 +67,7 @@ private:
   uint32_t rank, every;
 };
 
-/// Takes the memory of GPUs, as some MPIs do, and counts messages that have it.
+/// A transport that accepts device memory, as some MPI libraries do, and counts messages with it.
 class DirectTransport final : public Transport {
 public:
   explicit DirectTransport(std::unique_ptr<Transport> carrier) : carrier(std::move(carrier)) {}
@@ -96,9 +96,9 @@ private:
 
 struct Setting {
   const char *name;
-  uint32_t every; ///< of ThreadLink; 0: there is no link
+  uint32_t every; ///< parameter of ThreadLink; 0 if there is no link
   bool peers;
-  bool direct = false; ///< by a DirectTransport
+  bool direct = false; ///< whether a DirectTransport is used
 };
 
 class RouteTest : public testing::TestWithParam<std::tuple<Setting, uint32_t>> {
@@ -120,7 +120,7 @@ protected:
           << "byte " << i << " of chunk " << chunk << ", operand " << operand << ", from rank " << rank;
   }
 
-  /// One run: contributions round by round, as they are told, results to all.
+  /// Runs a schedule once: contributions step by step in its order, then results to all ranks.
   void run(PayloadRoute &route, Execution &execution, const DeviceSchedule &schedule, uint32_t salt) const {
     const PayloadLayout &out = schedule.contributions, &back = schedule.results;
     const uint32_t self = execution.self();
@@ -178,10 +178,10 @@ protected:
                         .scratch = scratch,
                         .states = state.operandsOf(0),
                         .counters = telemetry.collectives[0]};
-    // Payloads of different lengths in both phases, in one of them, and of one rank only.
+    // Payloads have different lengths in both phases, in one of them, or on one rank only.
     for (const auto &[out, back] : {std::pair(~0u, ~0u), {~0u, 0u}, {0u, ~0u}, {0u, 1u}})
       for (uint32_t algorithm : {CGX_ALGORITHM_AUTO, CGX_ALGORITHM_RING, CGX_ALGORITHM_HALVING_DOUBLING}) {
-        // Of the chunks that nobody owns, no payload has any bytes.
+        // Chunks without an owner have empty payloads.
         const bool isHalving = algorithm == CGX_ALGORITHM_HALVING_DOUBLING;
         const uint32_t owned = isHalving ? (1u << cgx_power_below(ranks())) - 1 : ~0u;
         ASSERT_NO_FATAL_FAILURE(runRoute(
@@ -198,7 +198,7 @@ protected:
     return {PayloadLayout(out), PayloadLayout(back), scheduleOf(cgx_pattern_of(&collective), rank)};
   }
 
-  /// Payloads of the chunks in `chunks`, a set of bits, and empty ones of the others.
+  /// Returns payload sizes: `bytes` for the chunks in the set of bits `chunks`, and 0 for the others.
   PayloadSizes sizes(uint32_t chunks, uint64_t bytes) const {
     PayloadSizes sizes;
     for (uint64_t chunk = 0; chunk < ranks(); ++chunk)

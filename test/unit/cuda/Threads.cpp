@@ -1,4 +1,4 @@
-//===-- Threads.cpp - Kernel bodies on threads of the processor -----------===//
+//===-- Threads.cpp - Kernel agents on threads of the CPU -----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

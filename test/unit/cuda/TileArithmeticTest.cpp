@@ -1,4 +1,4 @@
-//===-- TileArithmeticTest.cpp - Short forms of the arithmetic -------------===//
+//===-- TileArithmeticTest.cpp - Tiles against plain arithmetic -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tiles compute some of cgx/arithmetic in another way, in fewer instructions of a GPU. Here both ways are
-// compared where a random tensor would not reach.
+// Tiles compute parts of cgx/arithmetic differently, in fewer GPU instructions. These tests compare both ways
+// for inputs that a random tensor would not reach.
 
 #include "../kernels/Inputs.h"
 #include "TileDecode.h"
@@ -36,7 +36,7 @@ TEST(TileArithmeticTest, EveryF16IsTheFloatOfTheCompiler) {
   }
 }
 
-/// All upper halves of f32, with lower ones around those where rounding turns.
+/// This covers all upper halves of f32, with lower halves around those where rounding changes.
 TEST(TileArithmeticTest, PairsRoundAsSingleElementsDo) {
   for (uint32_t upper = 0; upper <= 0xffff; ++upper)
     for (uint32_t lower :
@@ -87,7 +87,8 @@ TEST(TileArithmeticTest, ValuesAreThoseOfLevelValue) {
   const float limits[] = {largestValue(CGX_F32), largestValue(CGX_F16), largestValue(CGX_BF16)};
   uint32_t plain = 0, others = 0;
   for (int draw = 0; draw < 200000; ++draw) {
-    // Any bits of floats: NaNs, infinities, units of either sign and of any size, ranges beyond the limit.
+    // These are any bits of floats: NaNs, infinities, units of either sign and any size, ranges beyond the
+    // limit.
     const BucketScale scale = {floatFromBits(uint32_t(random())), floatFromBits(uint32_t(random()))};
     const uint32_t bits = 1 + random() % 8, level = random() % (1u << bits);
     const float limit = limits[random() % 3];
@@ -111,7 +112,8 @@ TEST(TileArithmeticTest, Int8LevelsAreThoseOfADivision) {
   for (int draw = 0; draw < 300000; ++draw) {
     const float largest = floatFromBits(uint32_t(random() % infinityBits));
     const float scale = draw % 3 ? residualScale(largest) : floatFromBits(uint32_t(random() % infinityBits));
-    // Around the middle between two levels, where a wrong last bit of the quotient shows; and anywhere.
+    // These are values around the middle between two levels, where a wrong last bit of the quotient shows,
+    // and random ones.
     const float middle = (float(int(random() % 256) - 128) + 0.5f) * scale;
     for (int32_t away = -2; away <= 2; ++away)
       if (const float value = floatFromBits(floatBits(middle) + uint32_t(away)); isFinite(value)) {
@@ -141,8 +143,7 @@ TEST(TileArithmeticTest, ExactReciprocalsDivide) {
   }
 }
 
-/// A half added to 2^23 rounds where a half added to the fixed-point number does: of all numbers and
-/// fractions.
+/// A half added to 2^23 rounds like a half added to the fixed-point number, for all numbers and fractions.
 TEST(TileArithmeticTest, AHalfIsAddedInTheRounding) {
   std::mt19937_64 random(test::testSeed());
   for (uint32_t bits = 1; bits <= 8; ++bits)

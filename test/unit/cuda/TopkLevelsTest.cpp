@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Groups of layers of every width against what the CPU makes of the same elements.
+// These tests compare groups of layers of every width with the payloads that the CPU makes of the same
+// elements.
 
 #include "GroupFixture.h"
 
@@ -30,7 +31,7 @@ protected:
     return all[random() % count];
   }
 
-  /// Every width and type of scales.
+  /// Returns layers of every width and scale type.
   std::vector<Layer> layersOfEveryWidth() {
     std::vector<Layer> layers;
     for (uint32_t bits = 1; bits <= 8; ++bits)
@@ -52,7 +53,7 @@ protected:
     return layers;
   }
 
-  /// Any shape; magnitudes of which many are equal, of both signs; nothing that is finite.
+  /// Returns elements of any shape, or with many equal magnitudes of both signs, or none of them finite.
   std::vector<uint8_t> elementsOf(const Layer &layer) {
     std::vector<float> values = randomFloats(layer.elements);
     const uint64_t kind = random() % 6;
@@ -113,7 +114,7 @@ TEST_P(TopkLevelsTest, EncodesDecodesAndAccumulatesToTheBitsOfTheCpu) {
 }
 
 TEST_P(TopkLevelsTest, DamagedPayloadsAreWhatTheyAreOnTheCpu) {
-  // Positions as bits above the lowest ones, and as one bit an element.
+  // These cover Elias-Fano positions, and positions as one bit an element.
   for (const cgx_codec &codec : {topkLevels(4, 400, 0.02f), topkLevels(1, 100, 0.5f, CGX_SCALE_F32)})
     for (bool accumulates : {false, true}) {
       const Layer layer = {codec, CGX_BF16, 1001, 0, 0, 0, 0};
@@ -141,7 +142,7 @@ TEST_P(TopkLevelsTest, DamagedPayloadsAreWhatTheyAreOnTheCpu) {
         ASSERT_NO_FATAL_FAILURE(expectDecoded(layer, table[i].output, expected[i]));
       EXPECT_NE(std::count(errors.begin(), errors.end(), DecodeError::ok), 0);
       const bool isRefused = std::count(errors.begin(), errors.end(), DecodeError::malformed) != 0;
-      EXPECT_TRUE(isRefused || device->isSlow()); // which has few of them
+      EXPECT_TRUE(isRefused || device->isSlow()); // slow devices draw only a few of them
     }
 }
 

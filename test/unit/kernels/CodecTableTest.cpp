@@ -1,4 +1,4 @@
-//===-- CodecTableTest.cpp - The table of codecs, and what is made of it --===//
+//===-- CodecTableTest.cpp - The table of codecs, and its uses ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,7 @@
 namespace cgx {
 namespace {
 
-// What payloads and programs already know by number or place.
+// Payloads and programs already refer to these by number or position.
 static_assert(CGX_CODEC_LOWRANK == 12 && CGX_CODEC_EDEN == 13 && CGX_CODEC_CAST == 5 &&
               CGX_CODEC_THRESHOLD == 8);
 static_assert(CGX_FORMAT_MXFP4 == 5 && CGX_OPTIMIZER_ADAMW == 6 && CGX_ROUND_RANDOM_SHIFT == 2);
@@ -103,7 +103,7 @@ std::string usualText(const CodecParameter &parameter) {
   return parameter.real ? realText(float(parameter.usual)) : codec_table::textOf(parameter, parameter.usual);
 }
 
-/// "format fp8_e4m3 or fp8_e5m2", "bits 1..8"
+/// Returns a text such as "format fp8_e4m3 or fp8_e5m2" or "bits 1..8".
 std::string whereText(const CodecFamilyEntry &family, const WhereCodec &where) {
   const CodecParameter &by = codec_table::parameterAt(family, where.field);
   return std::string(by.name) + " " + codec_table::choiceOf(by, where.cases);
@@ -155,7 +155,7 @@ void writeRules(std::ostream &page) {
     }
 }
 
-/// A host may have set its locale, and a person may write 0,05.
+/// A host may have set its locale, in which numbers are written as 0,05.
 TEST(CodecTable, ReadsAndWritesNumbersAlikeInEveryLocale) {
   const char *comma = nullptr;
   for (const char *name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"})

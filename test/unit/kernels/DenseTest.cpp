@@ -1,4 +1,4 @@
-//===-- DenseTest.cpp - What ternary, sign, natural and cast promise ------===//
+//===-- DenseTest.cpp - The promises of ternary, sign, natural and cast ---===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The errors of normal data and of Student's t are those of a plain reference in NumPy with rotations in f64
-// and scales that are not rounded. After two rotations nearly sparse data are as normal as any, so theirs is
-// what the levels leave: d / (1 - d), d being their distortion.
+// The errors for normal and Student's t data were computed by a plain reference in NumPy, with rotations in
+// f64 and scales that are not rounded. After two rotations nearly sparse data are as normal as any, so their
+// error is that of the levels: d / (1 - d), where d is their distortion.
 
 #include "Inputs.h"
 #include "cgx/arithmetic/eden_levels.h"
@@ -43,7 +43,7 @@ std::vector<float> throughCodec(const cgx_codec &codec, const std::vector<float>
   return found;
 }
 
-/// What an all-reduce of them gives: the sum of what was decoded, encoded again by its owner.
+/// Returns the result of an all-reduce: the sum of the decoded contributions, encoded again by its owner.
 std::vector<float> throughSum(const cgx_codec &codec, const std::vector<std::vector<float>> &ranks,
                               uint64_t seed) {
   std::vector<float> sum(ranks[0].size(), 0.0f);
@@ -70,10 +70,10 @@ double squaredDistance(const std::vector<float> &a, const std::vector<float> &b)
   return sum;
 }
 
-/// Error and bias of an estimate over many seeds, in squares of all elements together.
+/// The error and the bias of an estimate over many seeds, as sums of squares over all elements.
 struct Estimate {
-  double error = 0; ///< of one seed, the mean
-  double bias = 0;  ///< what is left of it in the mean of all seeds, less what chance leaves
+  double error = 0; ///< the mean over seeds of the error of one seed
+  double bias = 0;  ///< the error of the mean of all seeds, less what chance explains
 };
 template <typename Draw>
 Estimate estimateOver(uint64_t seeds, const std::vector<float> &expected, const Draw &draw) {
@@ -91,7 +91,7 @@ Estimate estimateOver(uint64_t seeds, const std::vector<float> &expected, const 
   return found;
 }
 
-/// Elements of which k are not zero, at random places.
+/// Returns elements of which k, at random places, are not zero.
 std::vector<float> makeSparse(size_t elements, size_t k, std::mt19937_64 &random, bool isEqual) {
   std::normal_distribution<float> normal;
   std::vector<float> values(elements, 0.0f);
@@ -136,7 +136,7 @@ std::vector<double> solveLevels(std::vector<double> levels) {
 }
 
 TEST(EdenLevels, AreTheMeansOfWhatIsNearestToThem) {
-  // From other levels than the constants, so that these are found and not only confirmed.
+  // The search starts from other levels than the constants, so that these are found and not only confirmed.
   for (uint32_t bits = 1; bits <= 8; ++bits) {
     std::vector<double> start;
     for (uint32_t i = 0; i < 1u << (bits - 1); ++i)
@@ -218,14 +218,14 @@ TEST(Eden, BlocksOfAFewElementsAreUnbiased) {
           const Estimate found = estimateOver(elements > 128 ? 400 : 1000, values, [&](uint64_t seed) {
             return throughCodec(codec, values, makeRandomKey(testSeed() + seed, 1, 2, 0, 0));
           });
-          // One element comes back but for its scale, whose error has no bias either.
+          // A single element is exact except for its scale, which has no bias either.
           EXPECT_LT(found.bias, 0.05 * found.error + 1e-9 * squares(values))
               << k << " of " << elements << " elements in a bucket of " << bucket << ", " << bits << " bits";
         }
 }
 
 TEST(Eden, ScalesAreRoundedWithoutBias) {
-  // Eight bits, of which the error is not much larger than that of a scale in bf16.
+  // With eight bits, the error is not much larger than that of a scale in bf16.
   std::mt19937_64 random(testSeed());
   const std::vector<float> values = makeData("normal", 512, random);
   const Estimate found = estimateOver(1000, values, [&](uint64_t seed) {

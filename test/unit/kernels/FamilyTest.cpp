@@ -1,4 +1,4 @@
-//===-- FamilyTest.cpp - What is true of every codec family ---------------===//
+//===-- FamilyTest.cpp - Properties of every codec family -----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every family of the table, and every case of its parameters, is run through everything here: every
-// implementation, every element type, short and long, any bytes. `codecs` has those of which more is known.
+// All tests here run every family of the table, and every case of its parameters, on every implementation and
+// element type, for short and long inputs and any bytes. `codecs` lists codecs of which more is known.
 
 #include "Inputs.h"
 #include "cgx/codec_table.h"
@@ -26,9 +26,9 @@ namespace {
 struct FamilyCase {
   std::string name;
   cgx_codec codec;
-  /// Elements that one element which is not finite may spoil; 0: those of its payload.
+  /// The number of elements that one element that is not finite may spoil; 0 for all of its payload.
   uint64_t spoiled;
-  /// Pieces, cut where chunks are, decode to the values of the whole.
+  /// True if pieces, cut at chunk boundaries, decode to the values of the whole.
   bool piecesAreTheWhole = true;
 };
 
@@ -174,8 +174,8 @@ const FamilyCase codecs[] = {
     {"castMxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .checksum = 1, .format = CGX_FORMAT_MXFP4}, 32},
 };
 
-/// Those, and what the table has beside them: families, and cases of their parameters with the others as
-/// usual.
+/// Returns `codecs`, and beside them all families of the table and all cases of their parameters, with the
+/// other parameters at their defaults.
 std::vector<FamilyCase> allCodecs() {
   std::vector<FamilyCase> all(std::begin(codecs), std::end(codecs));
   const auto add = [&](const std::string &name, const CodecValues &values, const CodecParameter *parameter) {
@@ -225,7 +225,7 @@ protected:
   cgx_element_type type() const { return std::get<2>(GetParam()); }
   const Implementation &reference() const { return *findImplementation("reference"); }
 
-  /// The payload, in a buffer that ends where it does.
+  /// Returns the payload in a buffer that ends where it does.
   Bytes encodeBytes(const Bytes &input, uint64_t elements, uint64_t firstElement, const Implementation &with,
                     uint8_t fill = 0xcd, uint64_t misalignment = 0) const {
     Bytes buffer(cgx_payload_bytes(&codec(), type(), elements), 0, fill);
@@ -266,7 +266,7 @@ protected:
     ASSERT_EQ(decodeAccumulate(codec(), type(), payload.data(), payload.size(), elements, actualSum.data(),
                                implementation()),
               error);
-    for (uint64_t i = 0; i < elements; ++i) // which NaN a sum is, is not promised
+    for (uint64_t i = 0; i < elements; ++i) // it is unspecified which NaN a sum is
       ASSERT_TRUE(floatBits(actualSum[i]) == floatBits(expectedSum[i]) ||
                   (std::isnan(actualSum[i]) && std::isnan(expectedSum[i])))
           << "sum " << i << ": " << actualSum[i] << ", " << expectedSum[i];
@@ -333,7 +333,7 @@ TEST_P(FamilyTest, DecodesAnyBytesAsTheReferenceDoes) {
     for (int draw = 0; draw < 12; ++draw) {
       const Bytes input(toElements(type(), makeFloats(Shape::uniform, elements, random)), 0);
       Bytes payload = encodeBytes(input, elements, 0, reference(), 0, draw % 2);
-      // A length that is not that of the bytes is refused before the body is looked at.
+      // A wrong length is rejected before the body is read, so only every fourth draw may damage it.
       const uint64_t begin = draw % 4 == 0 ? CGX_PAYLOAD_HEADER_BYTES : cgx_payload_body_begin(&codec());
       for (uint64_t i = begin; i < payload.size(); ++i)
         if (draw < 2 || random() % (draw < 6 ? 8 : 64) == 0)
@@ -342,7 +342,7 @@ TEST_P(FamilyTest, DecodesAnyBytesAsTheReferenceDoes) {
     }
 }
 
-/// Of codecs whose encoding looks at no more than a piece.
+/// Tests of codecs whose encoding depends on one piece only.
 class PiecewiseFamilyTest : public FamilyTest {};
 
 TEST_P(PiecewiseFamilyTest, PiecesDecodeToTheValuesOfTheWhole) {

@@ -35,12 +35,12 @@ cgx_codec codecOf(cgx_optimizer optimizer, uint32_t truncation = 0) {
   return codec;
 }
 
-/// What an optimizer keeps, in a type of its own.
+/// Optimizer state, in a type of its own.
 struct Kept {
   std::vector<uint8_t> parameter, first, second;
   cgx_element_type type;
   uint64_t update;
-  float learningRate = std::numeric_limits<float>::quiet_NaN(); ///< of the step
+  float learningRate = std::numeric_limits<float>::quiet_NaN(); ///< the rate of the step
 
   OptimizerTensors view() const {
     return {
@@ -59,7 +59,7 @@ uint32_t droppedBits(const cgx_codec &codec, cgx_element_type type, uint32_t lev
   return std::min<uint32_t>(level * each, type == CGX_F32 ? 23 : 7);
 }
 
-/// The metric as table 2 of the paper has it, divisions and all.
+/// Returns the metric as table 2 of the paper states it, with its divisions.
 double metricOf(const cgx_codec &codec, double g, double theta, double m, double v, uint64_t t) {
   const double eta = codec.learning_rate, lambda = codec.weight_decay, mu = codec.momentum,
                tau = codec.dampening, beta1 = codec.beta1, beta2 = codec.beta2, epsilon = codec.epsilon,
@@ -88,7 +88,8 @@ double metricOf(const cgx_codec &codec, double g, double theta, double m, double
   }
 }
 
-/// `x` in steps of 2^dropped last places, where that leaves the exponent, and of f16 three bits more, alone.
+/// Rounds `x` to steps of 2^dropped last places, unless that changes the exponent, or for f16 the three bits
+/// below it.
 double roundedOf(double x, cgx_element_type type, uint32_t dropped) {
   if (x == 0 || dropped == 0)
     return x;
@@ -122,7 +123,7 @@ protected:
     return output;
   }
 
-  /// There and back; the payload is that of the reference.
+  /// Encodes and decodes elements, and expects the payload of the reference.
   std::vector<uint8_t> through(const cgx_codec &codec, cgx_element_type type,
                                const std::vector<uint8_t> &elements, const OptimizerTensors *optimizer,
                                uint64_t *bytes = nullptr) {
@@ -133,7 +134,7 @@ protected:
     return decodeWith(codec, type, payload, elements.size() / cgx_element_bytes(type));
   }
 
-  /// Magnitudes such that all levels occur.
+  /// Returns optimizer state with magnitudes such that all levels occur.
   Kept makeKept(uint64_t count, cgx_element_type type) {
     std::vector<float> parameter(count), first(count), second(count);
     std::normal_distribution<float> normal;
@@ -180,7 +181,7 @@ TEST_P(GcompTest, ElementsAreAsLongAsTheMetricOfThePaperSays) {
               std::fabs(metricOf(codec, g, kept.at(kept.parameter, i), kept.at(kept.first, i),
                                  kept.at(kept.second, i), kept.update));
           uint32_t level = 0;
-          bool isClose = false; // then either of two levels is right
+          bool isClose = false; // then either of two levels is correct
           for (uint32_t l = 1; l < 4; ++l) {
             const double least =
                 std::ldexp(1.0, int(droppedBits(codec, type, l)) + mantissaOf(kept.type) - mantissaOf(type));
@@ -199,8 +200,8 @@ TEST_P(GcompTest, ElementsAreAsLongAsTheMetricOfThePaperSays) {
     EXPECT_GT(number, 1000u);
 }
 
-// Estimates in fewer bits decide only where they can: the bytes are those of the reference also beside the
-// thresholds, where parts of the rest cancel out, and at the ends of the range of f32.
+// Estimates in fewer bits decide only where they are certain. So the bytes are those of the reference also
+// near thresholds, where parts of the rest cancel out, and at the ends of the range of f32.
 TEST_P(GcompTest, LevelsBesideThresholdsAreThoseOfTheReference) {
   const float edges[] = {0.0f,     -0.0f,    1e-45f,   1e-39f, 0x1p-126f, 1e-30f, 1e-20f, 1e20f,  1e30f,
                          0x1p120f, 0x1p127f, INFINITY, NAN,    -NAN,      1.0f,   -1e38f, -1e-38f};
@@ -221,7 +222,7 @@ TEST_P(GcompTest, LevelsBesideThresholdsAreThoseOfTheReference) {
           for (uint64_t i = 0; i < count; ++i) {
             first[i] = normal(random) * 1e-3f;
             second[i] = first[i] * first[i] * float(random() % 3);
-            // The metric is all but linear in the parameter, where nothing decays.
+            // Without decay, the metric is nearly linear in the parameter.
             const auto metricAt = [&](double theta) {
               return metricOf(codec, double(given[i]), theta, double(first[i]), double(second[i]), update);
             };
@@ -244,7 +245,8 @@ TEST_P(GcompTest, LevelsBesideThresholdsAreThoseOfTheReference) {
         }
 }
 
-// The promise of the codec, where it can be computed: the gradient enters these updates as a factor.
+// This is the promise of the codec, for optimizers where it can be computed because the gradient enters their
+// updates as a factor.
 TEST_P(GcompTest, UpdatesChangeByNoMoreThanTheLastPlaceOfWhatTheyAreAddedTo) {
   for (cgx_optimizer optimizer : {CGX_OPTIMIZER_SGD, CGX_OPTIMIZER_MOMENTUM, CGX_OPTIMIZER_NESTEROV})
     for (cgx_element_type type : types) {
@@ -381,7 +383,8 @@ TEST_P(GcompTest, PiecesDecodeToTheValuesOfTheWhole) {
   }
 }
 
-// A trained network: gradients far below their parameters (takeaway 2 of the paper), and many zeros.
+// The data are those of a trained network: gradients far below their parameters (takeaway 2 of the paper),
+// and many zeros.
 TEST_P(GcompTest, SettledGradientsTakeTwoFifthsOfTheirBytesAtMost) {
   const uint64_t count = 300000;
   std::vector<float> parameters(count);
@@ -404,7 +407,7 @@ TEST_P(GcompTest, PayloadsAreNoLongerThanPredicted) {
         const Kept kept = makeKept(count, CGX_F32);
         const OptimizerTensors view = kept.view();
         const std::vector<uint8_t> elements = toElements(type, makeFloats(shape, count, random));
-        const Bytes room(cgx_payload_bytes(&codec, type, count)); // the sanitizer sees a byte behind it
+        const Bytes room(cgx_payload_bytes(&codec, type, count)); // the sanitizer sees an access past its end
         EXPECT_LE(encode(codec, type, elements.data(), count, RandomKey{1}, 0,
                          const_cast<uint8_t *>(room.data()), *GetParam(), &view),
                   room.size());

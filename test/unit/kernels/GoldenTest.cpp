@@ -1,4 +1,4 @@
-//===-- GoldenTest.cpp - Payloads keep the bits that they had -------------===//
+//===-- GoldenTest.cpp - Payloads keep their bits -------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Checksums of payloads as the version of 21 November 2026 wrote them, of eden as it came: programs of two
-// versions of cgx may meet in one job, and files outlive both.
+// These are checksums of payloads as the version of 21 November 2026 wrote them, and of eden as it first was:
+// programs of two versions of cgx may meet in one job, and files outlive both.
 
 #include "cgx/arithmetic/checksum.h"
 #include "cgx/kernels/codecs.h"
@@ -21,7 +21,7 @@ namespace {
 
 struct Golden {
   cgx_codec codec;
-  uint64_t bytes, sum; ///< of the payload
+  uint64_t bytes, sum; ///< bytes and checksum of the payload
 };
 
 const Golden golden[] = {
@@ -73,7 +73,7 @@ const Golden golden[] = {
      0xb36701e8a5ffde63},
 };
 
-/// About bell-shaped, the same on every machine.
+/// Returns nearly bell-shaped data, equal on every machine.
 std::vector<float> makeInput() {
   std::vector<float> values(1003);
   uint64_t x = 1;

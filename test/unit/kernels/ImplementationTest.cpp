@@ -15,14 +15,15 @@
 namespace cgx::test {
 namespace {
 
-/// The implementations that are not the reference itself.
+/// Returns the implementations other than the reference.
 std::vector<const Implementation *> vectorImplementations() {
   std::vector<const Implementation *> supported = supportedImplementations();
   supported.pop_back();
   return supported;
 }
 
-/// Lengths around what the kernels treat apart: nothing, one, buckets, blocks, segments, chunks.
+/// Returns lengths around the limits that the kernels distinguish: nothing, one, buckets, blocks, segments,
+/// chunks.
 std::vector<uint64_t> lengthsFor(uint64_t bucket, std::mt19937_64 &random) {
   std::vector<uint64_t> lengths = {0,   1,   2,   15,  16,  17,   31,   33,   127,
                                    128, 129, 511, 512, 513, 2047, 2048, 2049, 4099};
@@ -61,7 +62,7 @@ protected:
     ASSERT_EQ(fromF32.copy(), expected.copy()) << "encodeFromF32";
 
     compareDecoders(codec, expected, elements, misalignment);
-    // Any scales and levels: the sections of a payload may hold anything.
+    // Scales and levels are random, because the sections of a payload may hold any bytes.
     std::mt19937_64 random(testSeed() + elements);
     for (uint64_t i = CGX_PAYLOAD_HEADER_BYTES; i < bytes; ++i)
       if (random() % 8 == 0)
@@ -141,7 +142,7 @@ std::string parameterName(const testing::TestParamInfo<ImplementationTest::Param
          std::to_string(std::get<2>(info.param)) + "bits";
 }
 
-// A machine may have the reference only.
+// A machine may support only the reference.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ImplementationTest);
 INSTANTIATE_TEST_SUITE_P(All, ImplementationTest,
                          testing::Combine(testing::ValuesIn(vectorImplementations()),

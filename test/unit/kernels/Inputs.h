@@ -17,10 +17,10 @@
 
 namespace cgx::test {
 
-/// The seed of a random test: CGX_TEST_SEED, or a fixed one. Tests print it when they fail.
+/// Returns the seed of random tests: CGX_TEST_SEED, or a fixed one. Tests print it when they fail.
 uint64_t testSeed();
 
-/// What the elements look like.
+/// The distribution of elements.
 enum class Shape {
   gradient, ///< bell-shaped, a third of it zero
   uniform,  ///< in [-1, 1]
@@ -37,14 +37,14 @@ const char *shapeName(Shape shape);
 
 std::vector<float> makeFloats(Shape shape, uint64_t elements, std::mt19937_64 &random);
 
-/// The same as elements of `type` (f32, f16, bf16), rounded to it.
+/// Rounds values to elements of `type` (f32, f16, bf16).
 std::vector<uint8_t> toElements(cgx_element_type type, const std::vector<float> &values);
 
-/// Elements of `type` widened to f32.
+/// Widens elements of `type` to f32.
 std::vector<float> toFloats(cgx_element_type type, const void *elements, uint64_t count);
 
-/// A byte buffer whose data starts `misalignment` bytes behind an aligned address, with no
-/// room behind its end, for the sanitizer to see an access past it.
+/// A byte buffer whose data starts `misalignment` bytes after an aligned address and ends with its
+/// allocation, so that the sanitizer sees an access past its end.
 class Bytes {
 public:
   explicit Bytes(uint64_t size, uint64_t misalignment = 0, uint8_t fill = 0xcd)
@@ -69,10 +69,10 @@ private:
 cgx_codec quantizeCodec(uint32_t bits, uint32_t bucket, cgx_rounding rounding = CGX_ROUND_STOCHASTIC,
                         cgx_scale_type scale = CGX_SCALE_BF16, bool checksum = false);
 
-/// For failure messages, such as "quantize 4 bits, bucket 128, stochastic, bf16".
+/// Describes a codec for failure messages, such as "quantize 4 bits, bucket 128, stochastic, bf16".
 std::string describe(const cgx_codec &codec);
 
-/// The implementations that this machine can run.
+/// Returns the implementations that this machine can run.
 std::vector<const Implementation *> supportedImplementations();
 
 } // namespace cgx::test

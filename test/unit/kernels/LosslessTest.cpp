@@ -29,7 +29,7 @@ protected:
     return Bytes(payload, 0);
   }
 
-  /// Expects the elements back, and the payload of the reference; returns its size.
+  /// Expects to decode the same elements, and the payload of the reference. Returns its size.
   uint64_t expectExact(cgx_element_type type, const std::vector<uint8_t> &elements) {
     const uint64_t count = elements.size() / cgx_element_bytes(type);
     const Bytes payload = encoded(type, elements, *GetParam());
@@ -61,7 +61,7 @@ TEST_P(LosslessTest, KeepsEveryBitPatternOf16Bits) {
     memcpy(elements.data() + 2 * bits, &bits, 2);
   for (cgx_element_type type : {CGX_F16, CGX_BF16}) {
     expectExact(type, elements);
-    // A few of them, which a code can hold, one pattern after the other.
+    // Each part has few enough patterns for a code to hold them.
     for (uint32_t begin = 0; begin < 65536; begin += 2048) {
       const auto from = elements.begin() + 2 * begin;
       expectExact(type, {from, from + 2 * 2048});
@@ -96,7 +96,7 @@ TEST_P(LosslessTest, KeepsZerosOfBothSignsSubnormalsAndPayloadsOfNans) {
     }
 }
 
-// Codes of long payloads are made of a part of them.
+// Codes of long payloads are made from a part of their elements.
 TEST_P(LosslessTest, KeepsWhatIsRareInLongPayloads) {
   const uint64_t count = (5u << 20) + 77;
   std::vector<float> values(count);
@@ -110,7 +110,7 @@ TEST_P(LosslessTest, KeepsWhatIsRareInLongPayloads) {
   EXPECT_LT(double(bytes), 0.85 * 4 * double(count));
 }
 
-// Long outputs that begin with a line of the cache are written around it.
+// Long outputs that begin at a cache line bypass the cache.
 TEST_P(LosslessTest, LongPayloadsDecodeToAnyAlignment) {
   const uint64_t count = (2u << 20) + 8192 + 5;
   const std::vector<uint8_t> elements = toElements(CGX_F32, makeFloats(Shape::gradient, count, random));
@@ -127,7 +127,7 @@ TEST_P(LosslessTest, LongPayloadsDecodeToAnyAlignment) {
   }
 }
 
-// Long payloads are written around the cache, line by line.
+// Long payloads bypass the cache, line by line.
 TEST_P(LosslessTest, LongElementsEncodeToAnyAlignment) {
   const uint64_t count = (2u << 20) + 8192 + 5;
   for (double zeros : {0.0, 0.01}) {
@@ -152,8 +152,8 @@ TEST_P(LosslessTest, LongElementsEncodeToAnyAlignment) {
   }
 }
 
-// Few bits for most symbols, and many for a whole run of them: as many codes as are put together elsewhere
-// have more bits there than are written at a time.
+// Most symbols have short codes, and a whole run of symbols has long ones: there, codes that are joined
+// elsewhere have more bits than one write takes.
 TEST_P(LosslessTest, KeepsRunsOfRareExponents) {
   for (uint32_t exponents : {4u, 12u, 40u, 60u, 120u})
     for (double rare : {0.0, 0.003, 0.1}) {
@@ -176,7 +176,7 @@ TEST_P(LosslessTest, KeepsRunsOfRareExponents) {
     }
 }
 
-// The target of targets.md: within 3 % of what the entropy of exponents allows.
+// This is the target of targets.md: within 3 % of the entropy of exponents.
 TEST_P(LosslessTest, IsAsLongAsTheEntropyOfExponentsAllows) {
   for (double zeros : {0.0, 0.3, 0.5}) {
     const uint64_t count = 200000;

@@ -45,7 +45,7 @@ protected:
     return output;
   }
 
-  /// The error of `steps` warm-started steps, as a share of the norm.
+  /// Returns the error of `steps` warm-started steps, as a share of the norm.
   double errorOf(const Floats &elements, uint64_t rows, uint64_t columns, uint32_t rank, int steps) {
     const Matrix matrix{elements.data(), rows, columns};
     Floats right(rank * columns), left(rank * rows);
@@ -109,7 +109,7 @@ TEST_F(LowrankTest, VectorsBecomeOrthonormalWhateverTheirScale) {
         for (uint32_t a = 0; a < rank; ++a)
           for (uint32_t b = 0; b <= a; ++b) {
             const double product = dot(&vectors[a * length], &vectors[b * length], length);
-            // No more vectors than dimensions: the others depend on those, and are zero.
+            // If there are more vectors than dimensions, the others depend on the first ones and become zero.
             const double expected = a == b && (a < length || product != 0) ? 1 : 0;
             ASSERT_NEAR(product, expected, 1e-5)
                 << a << " and " << b << " of " << rank << ", " << length << " elements, scale " << scale;

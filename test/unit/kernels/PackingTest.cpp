@@ -1,4 +1,4 @@
-//===-- PackingTest.cpp - Levels lie where packing.h says -----------------===//
+//===-- PackingTest.cpp - The layout of packed levels ---------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===-- PayloadTest.cpp - Payloads are what was expected, or refused ------===//
+//===-- PayloadTest.cpp - Payloads are as expected, or rejected -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,7 @@
 namespace cgx::test {
 namespace {
 
-/// A payload of 1000 gradients.
+/// Returns a payload of 1000 gradients.
 Bytes makePayload(const cgx_codec &codec, cgx_element_type type, uint64_t elements = 1000) {
   std::mt19937_64 random(testSeed());
   const std::vector<uint8_t> input = toElements(type, makeFloats(Shape::gradient, elements, random));
@@ -40,7 +40,8 @@ DecodeError tryDecode(const cgx_codec &codec, cgx_element_type type, const Bytes
 }
 
 TEST(PayloadTest, HasExactlyTheBytesOfTheFormula) {
-  // Written to buffers without room behind their end, for the sanitizer; and to the last byte.
+  // Buffers end with the payload, so that the sanitizer sees a write past it, and the payload is written to
+  // its last byte.
   for (const Implementation *implementation : supportedImplementations())
     for (cgx_scale_type scale : {CGX_SCALE_BF16, CGX_SCALE_F32})
       for (bool checksum : {false, true})
@@ -124,14 +125,14 @@ TEST(PayloadTest, ChecksumSeesWordsThatChangedPlaces) {
 }
 
 TEST(PayloadTest, ChecksumIsThatOfTheFormat) {
-  // Part of the wire format: these values never change.
+  // These values are part of the wire format and never change.
   const char text[] = "the quick brown fox";
   EXPECT_EQ(checksum(text, 0), 0x0000000000000000ull);
   EXPECT_EQ(checksum(text, 19), 0x2d6c464b24a13dabull);
 }
 
 TEST(PayloadTest, AnyBytesAreDecodedOrRefusedInBounds) {
-  // The sections may hold anything; the envelope, if it is damaged, is refused.
+  // The sections may hold any bytes; a damaged envelope is rejected.
   std::mt19937_64 random(testSeed());
   for (int round = 0; round < 3000; ++round) {
     const uint64_t draw = random();
@@ -160,7 +161,7 @@ TEST(PayloadTest, EveryErrorHasAText) {
 }
 
 TEST(PayloadTest, BytesOfAKnownPayload) {
-  // The format on the wire, bit by bit; FORMAT.md explains it. It never changes within a version.
+  // This is the format on the wire, bit by bit, as FORMAT.md explains it. It never changes within a version.
   const cgx_codec codec = quantizeCodec(4, 4, CGX_ROUND_NEAREST, CGX_SCALE_BF16);
   const float values[] = {0.0f, 15.0f, 7.0f, 3.0f, -1.0f, -1.0f};
   for (const Implementation *implementation : supportedImplementations()) {

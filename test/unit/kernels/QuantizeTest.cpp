@@ -1,4 +1,4 @@
-//===-- QuantizeTest.cpp - What quantizing promises about values ----------===//
+//===-- QuantizeTest.cpp - The promises of quantize -----------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,7 @@
 namespace cgx::test {
 namespace {
 
-/// The stored scales of a payload, in f32.
+/// Returns the stored scales of a payload, in f32.
 std::vector<BucketScale> scalesOf(const cgx_codec &codec, const std::vector<uint8_t> &payload,
                                   uint64_t elements) {
   std::vector<BucketScale> scales((elements + codec.bucket - 1) / codec.bucket);
@@ -38,7 +38,7 @@ std::vector<BucketScale> scalesOf(const cgx_codec &codec, const std::vector<uint
   return scales;
 }
 
-/// Largest distance of a value from its rounding to `type`.
+/// Returns the largest distance of a value from its rounding to `type`.
 double roundingError(cgx_element_type type, double magnitude) {
   switch (type) {
   case CGX_F16:
@@ -75,7 +75,7 @@ protected:
     return toFloats(type(), output.data(), elements);
   }
 
-  /// `values` as elements of the type, widened again.
+  /// Returns `values` rounded to the element type and widened again.
   std::vector<float> rounded(const std::vector<float> &values) const {
     return toFloats(type(), toElements(type(), values).data(), values.size());
   }
@@ -99,7 +99,8 @@ TEST_P(QuantizeTest, StaysWithinOneUnitOfTheInput) {
             continue;
           }
           const double unit = of.unit, levels = (1 << bits()) - 1;
-          // Half a level or one, what fixed point takes, and the roundings of unit, level and value.
+          // The bound adds half a level or one, the error of fixed point, and the roundings of unit, level
+          // and value.
           const double bound = unit * (rounding == CGX_ROUND_NEAREST ? 0.5 : 1.0) + unit * levels * 0x1p-16 +
                                unit * levels * 0x1p-21 +
                                roundingError(type(), std::abs(double(values[i])) + unit);
@@ -141,7 +142,7 @@ TEST_P(QuantizeTest, IsExactForOneRepresentableValue) {
 }
 
 TEST_P(QuantizeTest, ReproducesLevelsThatLieOnUnits) {
-  // Values minimum + k * unit, where both are representable, come back exactly, however rounded.
+  // Values minimum + k * unit whose terms are representable are exact with either rounding.
   std::mt19937_64 random(testSeed());
   const uint32_t top = (1u << bits()) - 1;
   std::vector<float> values(1024);
@@ -184,7 +185,7 @@ TEST_P(QuantizeTest, PoisonsTheBucketOfWhatIsNotFiniteAndNoOther) {
       }
 }
 
-/// Of types that a sum in f32 may be too large for.
+/// Tests of types for which a sum in f32 may be too large.
 class NarrowQuantizeTest : public QuantizeTest {};
 
 TEST_P(NarrowQuantizeTest, AnOverflowingSumIsNotFinite) {
@@ -251,7 +252,8 @@ TEST_P(QuantizeTest, StochasticRoundingIsUnbiased) {
   double total = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const double unit = scales[i / codec.bucket].unit, error = (mean[i] - values[i]) / unit;
-    // A mean of draws of at most unit / 2 standard deviation, plus the bias of fixed point.
+    // The bound is that of a mean of draws with at most unit / 2 standard deviation, plus the bias of fixed
+    // point.
     ASSERT_LE(std::abs(error), 5 * 0.5 / std::sqrt(steps) + ((1 << bits()) - 1) * 0x1p-16)
         << describe(codec) << ", element " << i << ", CGX_TEST_SEED=" << testSeed();
     total += error;

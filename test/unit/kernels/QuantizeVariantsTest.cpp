@@ -146,7 +146,7 @@ TEST_P(QuantizeVariantsTest, ExponentialLevelsAreUnbiasedPowersOfTwoOfTheScale) 
                  [&](size_t i) { return std::max(first, 2 * std::abs(double(values[i]))); });
 }
 
-/// Of few bits: with many, levels that are learned gain nothing (QSDP, 5.7).
+/// Tests of few bits. With many bits, learned levels gain nothing (QSDP, 5.7).
 class FewBitsTest : public QuantizeVariantsTest {};
 
 TEST_P(FewBitsTest, LearnedLevelsFitBellShapedDataBetter) {
@@ -169,10 +169,10 @@ TEST_P(QuantizeVariantsTest, LevelsThatAreGivenAreTaken) {
                            .scale = CGX_SCALE_F32,
                            .levels = CGX_LEVELS_LEARNED};
   std::vector<float> levels(size_t(1) << bits());
-  for (size_t i = 0; i < levels.size(); ++i) // close together below
+  for (size_t i = 0; i < levels.size(); ++i) // levels are closer together at the low end
     levels[i] = float(i * i) / float((levels.size() - 1) * (levels.size() - 1));
   std::vector<float> values(64 + 9), decoded(values.size());
-  for (float &value : values) // on levels, which all buckets span
+  for (float &value : values) // all values are on levels, and all buckets span the levels
     value = levels[random() % levels.size()] * 8;
   values[0] = values[64] = 0;
   values[1] = values[65] = 8;
@@ -187,7 +187,7 @@ TEST_P(QuantizeVariantsTest, LevelsThatAreGivenAreTaken) {
 
 TEST_P(QuantizeVariantsTest, RotatedLevelsFitHeavyTailsBetter) {
   std::student_t_distribution<float> heavy(2.5f);
-  std::vector<float> values(16384 + 100); // the last block is a short one
+  std::vector<float> values(16384 + 100); // the last block is short
   for (float &value : values)
     value = heavy(random);
   cgx_codec codec = {
@@ -205,7 +205,7 @@ TEST_P(QuantizeVariantsTest, LearnedLevelsAreUnbiasedWhenStochastic) {
                            .scale = CGX_SCALE_F32,
                            .levels = CGX_LEVELS_LEARNED};
   const std::vector<float> values = makeFloats(Shape::uniform, 64, random);
-  // Levels move apart by less than a factor of two of the even distance here.
+  // Neighbouring levels are less than twice the even distance apart here.
   const double step = 2.0 * 2 / double((1 << bits()) - 1);
   expectUnbiased(codec, values, 0x1p-14, [&](size_t) { return step; });
 }

@@ -18,7 +18,7 @@
 namespace cgx::test {
 namespace {
 
-/// The first 2^18 halves of a few keys, as fractions of 1.
+/// The tests draw the first 2^18 halves of a few keys, as fractions of 1.
 constexpr uint64_t count = 1 << 18;
 const RandomKey keys[] = {makeRandomKey(0, 0, 0, 0, 0), makeRandomKey(0, 1, 0, 0, 0),
                           makeRandomKey(1, 0, 3, 2, 1)};
@@ -77,7 +77,7 @@ TEST(RandomTest, BalancesEveryBitAndPairOfBits) {
 }
 
 TEST(RandomTest, FillsItsValuesEvenly) {
-  // Chi-square over 4096 values, and over pairs of neighbours' top six bits.
+  // These are chi-square tests over 4096 values, and over pairs of the top six bits of neighbours.
   for (RandomKey key : keys) {
     std::vector<double> values(4096), pairs(4096);
     for (uint64_t i = 0; i + 1 < count; ++i) {

@@ -1,4 +1,4 @@
-//===-- ReadAheadTest.cpp - The distance that is found --------------------===//
+//===-- ReadAheadTest.cpp - The prefetch distance that is found -----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,8 @@ using cgx::ReadAhead;
 
 namespace {
 
-/// A machine on which one distance is best, the others the worse the further they are from it.
+/// Returns the cost of a distance on a machine for which `best` is the best, and others are worse the further
+/// they are from it.
 float costOn(uint32_t best, uint32_t distance) {
   return 1.0f + std::abs(float(distance) - float(best)) / 32768;
 }
@@ -67,7 +68,7 @@ TEST(ReadAhead, ThreadsSearchTogether) {
 }
 
 TEST(ReadAhead, StepsCoverTheRangeOnce) {
-  // Steps longer than a piece, shorter ones, ranges that end within a piece, and none.
+  // Steps are longer than a piece or shorter; ranges end within a piece, or are empty.
   for (uint64_t step : {512u, 4096u, 100000u}) {
     for (uint64_t steps : {0u, 1u, 7u, 200u}) {
       ReadAhead readAhead;

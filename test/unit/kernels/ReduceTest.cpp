@@ -1,4 +1,4 @@
-//===-- ReduceTest.cpp - Exact reductions ---------------------------------===//
+//===-- ReduceTest.cpp - Uncompressed reductions --------------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

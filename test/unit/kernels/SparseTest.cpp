@@ -1,4 +1,4 @@
-//===-- test/unit/kernels/SparseTest.cpp - What topk and randk promise ---*- C++ -*-===//
+//===-- test/unit/kernels/SparseTest.cpp - topk and randk -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -76,7 +76,7 @@ TEST_F(SparseTest, TopkSendsTheLargestAndOfEqualOnesTheFirst) {
       }
 }
 
-/// Long tensors are read once: whatever a sample of them says, the bytes are those of the reference.
+/// Long tensors are read once. Whatever their sample says, the bytes are those of the reference.
 TEST_F(SparseTest, LongTensorsHaveTheBytesOfTheReferenceHoweverTheyAreOrdered) {
   const auto isSmaller = [](float a, float b) { return magnitudeBits(a) < magnitudeBits(b); };
   const std::pair<const char *, std::function<void(std::vector<float> &)>> orders[] = {

@@ -1,4 +1,4 @@
-/*===-- cgx/codec.h - What a codec is, as plain C ------------------*- C -*-===
+/*===-- cgx/codec.h - The description of a codec, in C -------------*- C -*-===
  *
  * Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
  * See LICENSE for license information.
@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-/* Functions that kernels on a GPU call too. */
+/* Prefix of functions that GPU kernels call as well as the host. */
 #if defined(__CUDACC__)
 #define CGX_CODEC_FUNCTION static inline __host__ __device__
 #else
@@ -48,17 +48,17 @@ typedef enum cgx_element_type {
   CGX_ELEMENT_TYPE_COUNT = 13
 } cgx_element_type;
 
-/* ---- The table of codecs: families, the cases of their parameters, and what a codec holds. What else there
- * is to know of a parameter stands in cgx/codec_table.h. Everything that reads, writes, checks, describes or
- * offers codecs comes of these lists. */
+/* ---- The table of codecs lists the families, the cases of their parameters, and the fields of a codec.
+ * Ranges, defaults and dependencies of parameters are in cgx/codec_table.h. All that reads, writes,
+ * checks, describes or offers codecs is made from these lists. */
 
-/* What is true of every codec of a family. */
-#define CGX_TAKES_ANY_TYPE 1u     /* of elements; others take f32, f16 and bf16 */
+/* Traits, which hold for every codec of a family. */
+#define CGX_TAKES_ANY_TYPE 1u     /* any element type; others take f32, f16 and bf16 */
 #define CGX_KEEPS_EVERY_BIT 2u    /* decoding gives the bits that were encoded, whatever they are */
 #define CGX_IS_UNBIASED 4u        /* the expected value of what is decoded is what was encoded */
-#define CGX_IS_ROUNDED 8u         /* as a parameter says: unbiased, and random, unless to the nearest */
+#define CGX_IS_ROUNDED 8u         /* a parameter chooses: unbiased and random, or nearest */
 #define CGX_IS_RANDOM 16u         /* encoding draws random numbers */
-#define CGX_SHARES_RANDOMNESS 32u /* and all ranks the same, in both phases of an all-reduce */
+#define CGX_SHARES_RANDOMNESS 32u /* all ranks draw equal ones, in both phases of an all-reduce */
 #define CGX_VARIES_IN_SIZE 64u    /* payloads of one length have several sizes */
 #define CGX_HAS_NO_PAYLOADS 128u  /* an all-reduce adds up what it sends, and there is no explicit form */
 #define CGX_NEEDS_ALL_REDUCE 256u /* no other collective can use it */
@@ -99,7 +99,7 @@ typedef enum cgx_codec_family {
       CGX_CODEC_FAMILY_COUNT
 } cgx_codec_family;
 
-/* The cases of parameters, by number: X(constant, name, meaning). Add at the end. */
+/* The cases of parameters, in the order of their numbers: X(constant, name, meaning). Add at the end. */
 #define CGX_ROUNDINGS(X)                                                                                     \
   X(CGX_ROUND_NEAREST, nearest, "biased, half the worst-case error")                                         \
   X(CGX_ROUND_STOCHASTIC, stochastic, "unbiased: each element by its own random number")                     \
@@ -133,7 +133,8 @@ typedef enum cgx_codec_family {
   X(CGX_FORMAT_MXFP4, mxfp4, "e2m1 with a power of two for each 32 (OCP microscaling)")                      \
   X(CGX_FORMAT_NVFP4, nvfp4, "e2m1 with an e4m3 scale for each 16, and an f32 scale for all")
 
-/* Whose rule of updating parameters says how many bits of a gradient matter (GComp, table 2). */
+/* The optimizers. gcomp derives from the rule of their updates how many bits of a gradient matter (GComp,
+ * table 2). */
 #define CGX_OPTIMIZERS(X)                                                                                    \
   X(CGX_OPTIMIZER_SGD, sgd, "")                                                                              \
   X(CGX_OPTIMIZER_MOMENTUM, momentum, "")                                                                    \
@@ -158,20 +159,21 @@ typedef enum cgx_rotation { CGX_ROTATIONS(CGX_CASE) CGX_ROTATION_COUNT } cgx_rot
 typedef enum cgx_optimizer { CGX_OPTIMIZERS(CGX_CASE) CGX_OPTIMIZER_COUNT } cgx_optimizer;
 #undef CGX_CASE
 
-/* What a step lends gcomp: what its optimizer keeps of a parameter, and the learning rate, one f32. */
+/* The optimizer state that a step binds for gcomp: tensors that the optimizer retains for a parameter, and
+ * the learning rate, one f32. */
 typedef enum cgx_kept {
   CGX_KEPT_PARAMETER = 0,
   CGX_KEPT_FIRST_MOMENT = 1,  /* the momentum, or the mean of gradients */
   CGX_KEPT_SECOND_MOMENT = 2, /* the mean, or the sum, of their squares */
-  CGX_KEPT_LEARNING_RATE = 3, /* of this step, where the codec has none */
+  CGX_KEPT_LEARNING_RATE = 3, /* the learning rate of this step, where the codec states none */
   CGX_KEPT_COUNT = 4
 } cgx_kept;
 
-/* Those that are tensors, with an element for each of the gradient, come first. */
+/* The first kinds are tensors with one element for each element of the gradient. */
 #define CGX_KEPT_TENSORS 3u
 
-/* What a codec holds: X(type, name, meaning). New fields go to the end: payloads of codecs that leave them 0
- * stay the same. */
+/* The fields of a codec: X(type, name, meaning). New fields go to the end: payloads of codecs that leave
+ * them 0 stay the same. */
 #define CGX_CODEC_FIELDS(X)                                                                                  \
   X(uint32_t, family, "cgx_codec_family")                                                                    \
   X(uint32_t, bits, "of a level")                                                                            \
@@ -199,7 +201,7 @@ typedef enum cgx_kept {
   X(float, epsilon, "of the optimizer")                                                                      \
   X(uint32_t, rotate, "how elements are mixed before they are encoded, and back after decoding")
 
-/* One codec: a family and its parameters. Those that a family does not have are 0. */
+/* One codec: a family and its parameters. Fields that are no parameters of the family are 0. */
 typedef struct cgx_codec {
 #define CGX_FIELD(type, name, meaning) type name;
   CGX_CODEC_FIELDS(CGX_FIELD)
@@ -213,17 +215,17 @@ typedef struct cgx_codec {
 #define CGX_NVFP4_SCALE_BYTES 4u
 /* Bytes of the header of every payload that is not an identity payload. */
 #define CGX_PAYLOAD_HEADER_BYTES 8u
-/* Bytes behind the header, of payloads that vary in size: how many bytes the payload has. */
+/* Bytes after the header that hold the payload's length in bytes, in payloads that vary in size. */
 #define CGX_PAYLOAD_LENGTH_BYTES 8u
-/* Bytes of the trailing checksum, where the codec asks for one. */
+/* Bytes of the trailing checksum, for codecs that ask for one. */
 #define CGX_PAYLOAD_CHECKSUM_BYTES 8u
-/* Bytes before the body, of elements that are rotated, and the first ones of an eden body: the seed of the
- * signs. */
+/* Bytes of the seed of the random signs: before the body if elements are rotated, and at the start of an
+ * eden body. */
 #define CGX_PAYLOAD_SEED_BYTES 8u
 /* A payload holds fewer elements than this; larger chunks are cut further. */
 #define CGX_PAYLOAD_MAX_ELEMENTS 0xffffffffull
 
-/* Bytes of one element; 0 for a value that is no element type. */
+/* Returns the bytes of one element; 0 for a value that is no element type. */
 CGX_CODEC_FUNCTION uint64_t cgx_element_bytes(uint32_t element_type) {
   switch (element_type) {
   case CGX_F64:
@@ -248,17 +250,17 @@ CGX_CODEC_FUNCTION uint64_t cgx_element_bytes(uint32_t element_type) {
   }
 }
 
-/* Bytes of a value of a bucket's scale. */
+/* Returns the bytes of one value of a bucket's scale. */
 CGX_CODEC_FUNCTION uint64_t cgx_scale_bytes(const cgx_codec *codec) {
   return codec->scale == CGX_SCALE_F32 ? 4u : 2u;
 }
 
-/* Buckets of `elements` elements; the last one may be shorter. */
+/* Returns the number of buckets of `elements` elements. The last one may be shorter. */
 CGX_CODEC_FUNCTION uint64_t cgx_bucket_count(const cgx_codec *codec, uint64_t elements) {
   return elements / codec->bucket + (elements % codec->bucket != 0);
 }
 
-/* Body bytes, by family: what is between header and checksum. */
+/* The functions below return the bytes of a body by family: all that lies between header and checksum. */
 static inline uint64_t cgx_quantize_body_bytes(const cgx_codec *codec, uint64_t elements) {
   uint64_t table_bytes = codec->levels == CGX_LEVELS_LEARNED ? 4ull << codec->bits : 0;
   uint64_t scale_values = codec->scaling == CGX_SCALING_MIN_MAX ? 2 : 1;
@@ -293,8 +295,8 @@ static inline uint64_t cgx_cast_body_bytes(const cgx_codec *codec, uint64_t elem
   }
 }
 
-/* Elements of an eden payload once they are rotated: a last bucket that is shorter is filled up with zeros to
- * a power of two, which is long enough for two random rotations to be as good as any. */
+/* Returns the number of elements of an eden payload after the rotation. A shorter last bucket is filled
+ * with zeros up to a power of two that is long enough for two random rotations to be as good as any. */
 #define CGX_EDEN_LEAST_BUCKET 64u
 #define CGX_EDEN_MOST_BUCKET 4096u
 CGX_CODEC_FUNCTION uint64_t cgx_eden_rotated_elements(const cgx_codec *codec, uint64_t elements) {
@@ -303,21 +305,22 @@ CGX_CODEC_FUNCTION uint64_t cgx_eden_rotated_elements(const cgx_codec *codec, ui
     length *= 2;
   return elements - rest + (rest != 0 ? length : 0);
 }
-/* The seed of the signs, a scale for each bucket, and the levels. */
+/* Returns the bytes of the seed of the signs, a scale for each bucket, and the levels. */
 static inline uint64_t cgx_eden_body_bytes(const cgx_codec *codec, uint64_t elements) {
   return CGX_PAYLOAD_SEED_BYTES + cgx_bucket_count(codec, elements) * cgx_scale_bytes(codec) +
          cgx_eden_rotated_elements(codec, elements) / 8 * codec->bits;
 }
 
-/* Elements of a payload that topk and randk send: the nearest to density * elements, at least 1. */
+/* Returns how many elements of a payload topk and randk send: the nearest number to density * elements, at
+ * least 1. */
 CGX_CODEC_FUNCTION uint64_t cgx_sparse_count(const cgx_codec *codec, uint64_t elements) {
   uint64_t count = (uint64_t)((double)codec->density * (double)elements + 0.5);
   return count < 1 ? 1u : count > elements ? elements : count;
 }
 
-/* How `count` of `elements` positions are written down: each as its lowest bits, and the rest of all
- * together in a bit vector (Elias-Fano coding, within 0.8 bits a position of the least possible for
- * random ones) ... */
+/* Returns how many low bits of each of `count` of `elements` positions are stored unchanged. The high
+ * bits of all positions share a bit vector (Elias-Fano coding, within 0.8 bits a position of the least
+ * possible for random positions). */
 CGX_CODEC_FUNCTION uint32_t cgx_position_low_bits(uint64_t elements, uint64_t count) {
   uint32_t bits = 0;
   while ((elements / count) >> (bits + 1) != 0)
@@ -330,7 +333,8 @@ CGX_CODEC_FUNCTION uint64_t cgx_position_low_bytes(uint64_t elements, uint64_t c
 CGX_CODEC_FUNCTION uint64_t cgx_position_high_bits(uint64_t elements, uint64_t count) {
   return ((elements - 1) >> cgx_position_low_bits(elements, count)) + count;
 }
-/* ... or, where that is no longer, as one bit an element. */
+/* Returns whether positions are written as a bitmap, one bit an element, because Elias-Fano coding is no
+ * shorter. */
 CGX_CODEC_FUNCTION int cgx_positions_are_bitmap(uint64_t elements, uint64_t count) {
   return (elements + 7) / 8 <=
          cgx_position_low_bytes(elements, count) + (cgx_position_high_bits(elements, count) + 7) / 8;
@@ -341,8 +345,8 @@ CGX_CODEC_FUNCTION uint64_t cgx_position_bytes(uint64_t elements, uint64_t count
              : cgx_position_low_bytes(elements, count) + (cgx_position_high_bits(elements, count) + 7) / 8;
 }
 
-/* Of topk whose elements become levels: a bucket's scale, positions, and a sign and a level of `bits` bits
- * together for each. */
+/* Returns the bytes of a bucket of topk with levels: its scale, the positions, and for each element sent
+ * `bits` bits, which hold its sign and its level. */
 CGX_CODEC_FUNCTION uint64_t cgx_topk_bucket_bytes(const cgx_codec *codec, uint64_t elements) {
   uint64_t count = cgx_sparse_count(codec, elements);
   return 2 * cgx_scale_bytes(codec) + cgx_position_bytes(elements, count) + (count * codec->bits + 7) / 8;
@@ -363,12 +367,14 @@ static inline uint64_t cgx_randk_body_bytes(const cgx_codec *codec, uint32_t ele
   return 4u + 8u + cgx_sparse_count(codec, elements) * cgx_element_bytes(element_type);
 }
 
-/* At most: the number of elements that are sent, their positions, and all of them. */
+/* Returns the most bytes that a body can have: the number of elements that are sent, their positions, and
+ * all elements. */
 static inline uint64_t cgx_threshold_most_body_bytes(uint32_t element_type, uint64_t elements) {
   return 8u + (elements + 7) / 8 + elements * cgx_element_bytes(element_type);
 }
 
-/* Entropy-coded exponents. Blocks stand alone, and so do the streams of codes in a block. */
+/* Sizes of entropy-coded exponents. Each block can be decoded alone, and so can each stream of codes in a
+ * block. */
 #define CGX_LOSSLESS_BLOCK_ELEMENTS 8192u
 #define CGX_LOSSLESS_STREAM_ELEMENTS 2048u
 /* The most bytes of the table of codes. */
@@ -376,11 +382,12 @@ static inline uint64_t cgx_threshold_most_body_bytes(uint32_t element_type, uint
 CGX_CODEC_FUNCTION uint64_t cgx_lossless_block_count(uint64_t elements) {
   return elements / CGX_LOSSLESS_BLOCK_ELEMENTS + (elements % CGX_LOSSLESS_BLOCK_ELEMENTS != 0);
 }
-/* A block whose elements lie there as they are: what comes before them, and they, filled up to 8 bytes. */
+/* Returns the bytes of a block whose elements are uncompressed: 8 bytes of header, and the elements filled
+ * up to 8 bytes. */
 CGX_CODEC_FUNCTION uint64_t cgx_lossless_raw_block_bytes(uint32_t element_type, uint64_t elements) {
   return 8u + (elements * cgx_element_bytes(element_type) + 7) / 8 * 8;
 }
-/* At most: where blocks begin, the table, and all blocks as they are. */
+/* Returns the most bytes that a body can have: where blocks begin, the table, and all blocks uncompressed. */
 static inline uint64_t cgx_lossless_most_body_bytes(uint32_t element_type, uint64_t elements) {
   uint64_t whole = elements / CGX_LOSSLESS_BLOCK_ELEMENTS, left = elements % CGX_LOSSLESS_BLOCK_ELEMENTS;
   return 8u * cgx_lossless_block_count(elements) + CGX_LOSSLESS_MOST_TABLE_BYTES +
@@ -388,11 +395,11 @@ static inline uint64_t cgx_lossless_most_body_bytes(uint32_t element_type, uint6
          (left == 0 ? 0u : cgx_lossless_raw_block_bytes(element_type, left));
 }
 
-/* Bits that a level of gcomp may drop more than the one before it: the last one leaves an f32 two bits of its
- * mantissa. */
+/* The most bits that a level of gcomp may drop beyond the level before it: with these, the last level
+ * keeps two bits of an f32's mantissa. */
 #define CGX_GCOMP_MOST_TRUNCATION 7u
 
-/* What is true of every codec of a family; 0 for a number that is no family. */
+/* Returns the traits of a family; 0 for a number that is no family. */
 static inline uint32_t cgx_family_traits(uint32_t family) {
   switch (family) {
 #define CGX_FAMILY(constant, name, cpp_name, traits, summary)                                                \
@@ -408,18 +415,18 @@ static inline int cgx_codec_has(const cgx_codec *codec, uint32_t trait) {
   return (cgx_family_traits(codec->family) & trait) != 0;
 }
 
-/* Whether decoding gives the bits that were encoded, whatever they are. */
+/* Returns whether decoding gives the bits that were encoded, for all inputs. */
 static inline int cgx_codec_is_exact(const cgx_codec *codec) {
   return cgx_codec_has(codec, CGX_KEEPS_EVERY_BIT);
 }
 
-/* Whether the expected value of what is decoded is what was encoded. */
+/* Returns whether the expected value of the decoded elements is the encoded ones. */
 static inline int cgx_codec_is_unbiased(const cgx_codec *codec) {
   return cgx_codec_has(codec, CGX_IS_UNBIASED) ||
          (cgx_codec_has(codec, CGX_IS_ROUNDED) && codec->rounding != CGX_ROUND_NEAREST);
 }
 
-/* Whether an optimizer keeps one tensor of a kind for each parameter. */
+/* Returns whether an optimizer retains a tensor of a kind for each parameter. */
 static inline int cgx_optimizer_keeps(uint32_t optimizer, uint32_t kept) {
   switch (kept) {
   case CGX_KEPT_PARAMETER:
@@ -434,49 +441,49 @@ static inline int cgx_optimizer_keeps(uint32_t optimizer, uint32_t kept) {
   }
 }
 
-/* Whether encoding a gradient needs what a step lends of that kind. */
+/* Returns whether encoding a gradient needs bound optimizer state of a kind. */
 static inline int cgx_codec_needs(const cgx_codec *codec, uint32_t kept) {
   return codec->family == CGX_CODEC_GCOMP &&
          (kept == CGX_KEPT_LEARNING_RATE ? codec->learning_rate == 0
                                          : cgx_optimizer_keeps(codec->optimizer, kept));
 }
-/* How many elements it has, of a gradient of so many. */
+/* Returns the number of elements of a kind of bound state, for a gradient of `elements` elements. */
 static inline uint64_t cgx_kept_elements(uint32_t kept, uint64_t elements) {
   return kept == CGX_KEPT_LEARNING_RATE ? 1 : elements;
 }
 
-/* Whether all ranks draw the same random numbers, in both phases of an all-reduce: then their payloads
- * hold the same positions, and so does that of the sum. */
+/* Returns whether all ranks draw the same random numbers, in both phases of an all-reduce: then their
+ * payloads hold the same positions, and so does the payload of the sum. */
 static inline int cgx_codec_shares_randomness(const cgx_codec *codec) {
   return cgx_codec_has(codec, CGX_SHARES_RANDOMNESS);
 }
 
-/* Whether payloads of one length have one size. */
+/* Returns whether payloads of one length have one size. */
 static inline int cgx_payload_is_fixed(const cgx_codec *codec) {
   return !cgx_codec_has(codec, CGX_VARIES_IN_SIZE);
 }
 
-/* Where the body begins in a payload that is not an identity payload. */
+/* Returns where the body begins in a payload that is not an identity payload. */
 static inline uint64_t cgx_payload_body_begin(const cgx_codec *codec) {
   return CGX_PAYLOAD_HEADER_BYTES + (cgx_payload_is_fixed(codec) ? 0u : CGX_PAYLOAD_LENGTH_BYTES) +
          (codec->rotate ? CGX_PAYLOAD_SEED_BYTES : 0u);
 }
 
-/* Whether tensors travel in payloads, encoded by one rank and decoded by others. Of the codecs without, an
- * all_reduce adds up what it sends, and there is no explicit form. */
+/* Returns whether tensors travel in payloads, encoded by one rank and decoded by others. For codecs
+ * without payloads an all_reduce adds up what they send, and there is no explicit form. */
 static inline int cgx_codec_has_payloads(const cgx_codec *codec) {
   return !cgx_codec_has(codec, CGX_HAS_NO_PAYLOADS);
 }
 
-/* Whether payloads can be made and read on a GPU. */
+/* Returns whether payloads can be encoded and decoded on a GPU. */
 static inline int cgx_codec_has_gpu_kernels(const cgx_codec *codec) {
   return cgx_codec_has_payloads(codec) && !codec->rotate && codec->family != CGX_CODEC_EDEN &&
          !(codec->family == CGX_CODEC_CAST && codec->format == CGX_FORMAT_NVFP4);
 }
 
-/* Rows of the matrix that lowrank sees in a tensor, row-major as it lies in memory: its first dimensions
- * against the others, cut where rows and columns together are fewest, behind the fewest dimensions if that
- * is in several places. 1 without two dimensions. */
+/* Returns the rows of the matrix that lowrank makes of a tensor, row-major as it lies in memory. The
+ * leading dimensions become rows and the others columns; the cut is where rows plus columns are fewest,
+ * and the earliest such cut if there are several. Returns 1 if there are fewer than two dimensions. */
 static inline uint64_t cgx_matrix_rows(const uint64_t *shape, uint64_t dimensions) {
   uint64_t elements = 1, rows = 1, best = 1, dimension;
   for (dimension = 0; dimension < dimensions; ++dimension)
@@ -491,7 +498,7 @@ static inline uint64_t cgx_matrix_rows(const uint64_t *shape, uint64_t dimension
   return best;
 }
 
-/* The codec as it is used for a tensor of that shape. */
+/* Returns the codec as it is used for a tensor of that shape. */
 static inline cgx_codec cgx_codec_for_shape(const cgx_codec *codec, const uint64_t *shape,
                                             uint64_t dimensions) {
   cgx_codec used = *codec;
@@ -499,8 +506,8 @@ static inline cgx_codec cgx_codec_for_shape(const cgx_codec *codec, const uint64
   return used;
 }
 
-/* The largest rank whose factors, in f32, are shorter than a tensor of `rows` rows; 0 if there is none. It
- * is below rows and columns. */
+/* Returns the largest rank whose factors, in f32, are shorter than a tensor of `rows` rows; 0 if there is
+ * none. It is less than the number of rows and of columns. */
 static inline uint64_t cgx_lowrank_most(uint64_t rows, uint32_t element_type, uint64_t elements) {
   uint64_t columns = rows == 0 ? 0 : elements / rows;
   uint64_t bytes = elements * cgx_element_bytes(element_type);
@@ -509,9 +516,9 @@ static inline uint64_t cgx_lowrank_most(uint64_t rows, uint32_t element_type, ui
   return (bytes - 1) / (4u * (rows + columns));
 }
 
-/* Bytes of the payload of `elements` elements: exact where cgx_payload_is_fixed(), else
- * the most that a payload can have, and encoding says how many it has. An empty tensor
- * has an empty payload (no header): nothing is sent for it. */
+/* Returns the bytes of the payload of `elements` elements: the exact number where cgx_payload_is_fixed(),
+ * else the most that a payload can have, and encoding returns the actual number. An empty tensor has an
+ * empty payload without a header: nothing is sent for it. */
 static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t element_type, uint64_t elements) {
   uint64_t body_bytes = 0;
   if (elements == 0)
@@ -519,7 +526,7 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
   switch (codec->family) {
   case CGX_CODEC_IDENTITY:
     return elements * cgx_element_bytes(element_type);
-  case CGX_CODEC_LOWRANK: /* has none */
+  case CGX_CODEC_LOWRANK: /* no payloads */
     return 0;
   case CGX_CODEC_QUANTIZE:
     body_bytes = cgx_quantize_body_bytes(codec, elements);
@@ -547,7 +554,7 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
     body_bytes = cgx_threshold_most_body_bytes(element_type, elements);
     break;
   case CGX_CODEC_LOSSLESS:
-  case CGX_CODEC_GCOMP: /* what would be longer lies there as it is */
+  case CGX_CODEC_GCOMP: /* a block that would be longer stays uncompressed */
     body_bytes = cgx_lossless_most_body_bytes(element_type, elements);
     break;
   case CGX_CODEC_EDEN:
@@ -557,14 +564,13 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
   return cgx_payload_body_begin(codec) + body_bytes + (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);
 }
 
-/* Elements that no chunk boundary may divide. */
+/* Returns how many elements make a unit that no chunk boundary may divide. */
 static inline uint64_t cgx_chunk_alignment(const cgx_codec *codec) {
   return codec->bucket > 1 ? codec->bucket : 1u;
 }
 
-/* First element of chunk `chunk` of `chunks`, for a tensor of `elements`
- * elements; chunk k is [begin(k), begin(k + 1)). Balanced to one alignment unit;
- * trailing chunks may be empty. */
+/* Returns the first element of chunk `chunk` of `chunks`, for a tensor of `elements` elements; chunk k is
+ * [begin(k), begin(k + 1)). Chunks differ by at most one alignment unit; trailing chunks may be empty. */
 static inline uint64_t cgx_chunk_begin(const cgx_codec *codec, uint64_t elements, uint64_t chunks,
                                        uint64_t chunk) {
   uint64_t alignment = cgx_chunk_alignment(codec);

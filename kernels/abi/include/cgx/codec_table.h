@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The other half of the table that cgx/codec.h begins: which parameters a family has, their
-// ranges, what they are where nobody says, and how they depend on each other. Kernels check by
-// it, manifests and plans are read and written by it, the dialect's attributes are parsed,
-// printed and verified by it, and options and docs list what is in it. So a parameter is
+// This is the other half of the table that cgx/codec.h begins: the parameters of each family, their ranges,
+// defaults and dependencies. Kernels check codecs by it; manifests and plans are read and written by it; the
+// dialect's attributes are parsed, printed and verified by it; options and docs list it. So a parameter is
 // written down here, and nowhere else.
 #ifndef CGX_CODEC_TABLE_H
 #define CGX_CODEC_TABLE_H
@@ -30,20 +29,21 @@
 
 namespace cgx {
 
-/// A case of a parameter that has a few.
+/// A case of an enumerated parameter.
 struct CodecCase {
   std::string_view name, meaning;
 };
 
-/// What a real number may be.
+/// The range of a real number.
 enum class RealRange : uint8_t {
   Share,       ///< above 0 and up to 1
   Decay,       ///< at least 0 and below 1
   NotNegative, ///< at least 0
-  NoneOrSome,  ///< 0, which stands for none, or what an f32 does not round to that
+  NoneOrSome,  ///< 0, which stands for none, or a number that does not round to 0 in f32
 };
 
-/// Cases of another parameter, a bit for each: where a parameter exists, or what it must be.
+/// A set of cases of another parameter, one bit each. It says where a parameter exists, or which values it
+/// may have.
 struct WhereCodec {
   uint32_t cgx_codec::*field = nullptr;
   uint32_t cases = 0;
@@ -52,29 +52,29 @@ struct WhereCodec {
 /// One parameter of a family: a whole number, a case, a flag or a real number.
 struct CodecParameter {
   std::string_view name;
-  uint32_t cgx_codec::*number = nullptr; ///< where it is held, if it is no real number
-  float cgx_codec::*real = nullptr;      ///< where it is held, if it is one
+  uint32_t cgx_codec::*number = nullptr; ///< the field of a parameter that is no real number
+  float cgx_codec::*real = nullptr;      ///< the field of a real number
   std::span<const CodecCase> cases = {};
   bool isFlag = false;
-  uint32_t least = 0, most = UINT32_MAX; ///< of whole numbers
-  bool isPowerOfTwo = false;             ///< of whole numbers, only those
+  uint32_t least = 0, most = UINT32_MAX; ///< the range of a whole number
+  bool isPowerOfTwo = false;             ///< a whole number must be a power of two
   RealRange range = RealRange::NotNegative;
-  double usual = 0;        ///< where it is left out
-  bool isRequired = false; ///< nothing is usual
-  bool isLater = false;    ///< JSON may lack it, and then it is 0: the family was there before it
-  bool isQuiet = false;    ///< not written where it is the usual one
-  bool isShort = false;    ///< its cases stand for the family: `mxfp4` is `cast format=mxfp4`
-  WhereCodec only = {};    ///< it exists only there
-  /// What it is elsewhere, for the cases of `only.field` that are not 0.
+  double usual = 0;        ///< the default
+  bool isRequired = false; ///< there is no default
+  bool isLater = false;    ///< JSON may lack it, and then it is 0: its family is older
+  bool isQuiet = false;    ///< not written if it has its default
+  bool isShort = false;    ///< its cases name the family: `mxfp4` is `cast format=mxfp4`
+  WhereCodec only = {};    ///< the parameter exists only in these cases
+  /// Its value elsewhere, by cases of `only.field`; 0 for cases that are not listed.
   std::array<std::pair<uint32_t, uint32_t>, 2> elsewhere = {};
 };
 
-/// Where a parameter has a case, another one may be less than its range.
+/// A narrower range of one parameter where another parameter has a certain case.
 struct CodecRule {
   WhereCodec where;
   uint32_t cgx_codec::*what;
-  uint32_t allowed = 0;         ///< cases, a bit for each; of numbers, 0
-  uint32_t least = 0, most = 0; ///< of numbers
+  uint32_t allowed = 0;         ///< allowed cases, one bit each; 0 for numbers
+  uint32_t least = 0, most = 0; ///< the range of a number
 };
 
 struct CodecFamilyEntry {
@@ -98,7 +98,7 @@ inline constexpr CodecCase rotations[] = {CGX_ROTATIONS(CGX_CASE)};
 inline constexpr CodecCase optimizers[] = {CGX_OPTIMIZERS(CGX_CASE)};
 #undef CGX_CASE
 
-/// A bit for each case.
+/// Returns a set of cases, one bit each.
 template <typename... Cases> constexpr uint32_t oneOf(Cases... cases) { return ((1u << cases) | ...); }
 
 constexpr CodecParameter bucketOf(uint32_t usual) {
@@ -108,7 +108,8 @@ inline constexpr CodecParameter scale = {.name = "scale", .number = &cgx_codec::
 inline constexpr CodecParameter checksum = {
     .name = "checksum", .number = &cgx_codec::checksum, .isFlag = true, .most = 1, .isLater = true};
 
-/// Of codecs whose errors depend on how elements are spread, and that send all of them.
+/// The rotation, a parameter of codecs that send all elements and whose errors depend on how these are
+/// spread.
 inline constexpr CodecParameter rotate = {
     .name = "rotate", .number = &cgx_codec::rotate, .cases = rotations, .isLater = true, .isQuiet = true};
 
@@ -143,7 +144,7 @@ inline constexpr CodecParameter sign[] = {
 
 inline constexpr CodecParameter natural[] = {rotate, checksum};
 
-/// Of families that have nothing to choose.
+/// The parameters of families without any choice of their own.
 inline constexpr CodecParameter plain[] = {checksum};
 
 inline constexpr WhereCodec isFp8 = {&cgx_codec::format, oneOf(CGX_FORMAT_FP8_E4M3, CGX_FORMAT_FP8_E5M2)};
@@ -164,7 +165,8 @@ inline constexpr CodecParameter cast[] = {
 inline constexpr CodecParameter sparse[] = {
     {.name = "density", .real = &cgx_codec::density, .range = RealRange::Share, .usual = 0.01}, checksum};
 
-/// Buckets of which a share of the elements is sent, as levels. Without, the share is of all of them.
+/// The cases of topk that send a share of each bucket as levels. With `bits` 0 the share is of the whole
+/// payload.
 inline constexpr WhereCodec sendsLevels = {&cgx_codec::bits, 0x1fe}; // 1 to 8
 inline constexpr CodecParameter topk[] = {
     {.name = "density", .real = &cgx_codec::density, .range = RealRange::Share, .usual = 0.01},
@@ -186,7 +188,8 @@ inline constexpr CodecParameter adaptiveThreshold[] = {
     {.name = "threshold", .real = &cgx_codec::threshold, .range = RealRange::Share, .usual = 0.5},
     checksum};
 
-/// A constant of optimizers, and which of them have it; all of them, if none is given.
+/// Returns a constant of optimizers. It exists for the optimizers that are given; for all of them if none is
+/// given.
 template <typename... Optimizers>
 constexpr CodecParameter constantOf(std::string_view name, float cgx_codec::*real, double usual,
                                     RealRange range, Optimizers... optimizers) {
@@ -232,7 +235,7 @@ inline constexpr CodecParameter eden[] = {
     scale,
     checksum};
 
-/// The parameters of a family, and its rules.
+/// The parameters and rules of a family.
 struct Details {
   cgx_codec_family family;
   std::span<const CodecParameter> parameters;
@@ -269,10 +272,10 @@ inline constexpr CodecFamilyEntry families[] = {
 
 } // namespace codec_table
 
-/// All families, by number.
+/// Returns all families, in the order of their numbers.
 constexpr std::span<const CodecFamilyEntry> codecFamilies() { return codec_table::families; }
 
-/// What a parameter is, in a few words.
+/// Returns a short description of a parameter.
 constexpr std::string_view meaningOf(std::string_view parameter) {
 #define CGX_FIELD(type, name, meaning)                                                                       \
   if (parameter == #name)                                                                                    \
@@ -282,7 +285,7 @@ constexpr std::string_view meaningOf(std::string_view parameter) {
   return "";
 }
 
-/// The family of that name; null if there is none.
+/// Returns the family of that name; null if there is none.
 constexpr const CodecFamilyEntry *codecFamilyNamed(std::string_view name) {
   for (const CodecFamilyEntry &family : codecFamilies())
     if (family.name == name)
@@ -290,8 +293,8 @@ constexpr const CodecFamilyEntry *codecFamilyNamed(std::string_view name) {
   return nullptr;
 }
 
-/// The parameter of which `name` is a case that stands for its family, and the family's number; null if there
-/// is none.
+/// Returns the parameter that has a case called `name` which stands for its family, and the family's number;
+/// null if there is none.
 constexpr std::pair<const CodecParameter *, uint32_t> shortForm(std::string_view name) {
   for (const CodecFamilyEntry &family : codecFamilies())
     for (const CodecParameter &parameter : family.parameters)
@@ -301,19 +304,18 @@ constexpr std::pair<const CodecParameter *, uint32_t> shortForm(std::string_view
   return {nullptr, 0};
 }
 
-/// What people write about codecs: the numbers of a family's parameters as they stand there, which may be
-/// such that no cgx_codec can hold them.
+/// The parameters of a codec as people write them. They may be outside the range that a cgx_codec can hold.
 struct CodecValues {
-  /// Of any family.
+  /// The most parameters that a family has.
   static constexpr size_t kMost = 12;
 
   uint32_t family = CGX_CODEC_IDENTITY;
-  std::array<double, kMost> values = {}; ///< in the order of the parameters; of cases their numbers
+  std::array<double, kMost> values = {}; ///< in the order of the parameters; a case is held as its number
 
   const CodecFamilyEntry &entry() const { return codecFamilies()[family]; }
   std::span<const CodecParameter> parameters() const { return entry().parameters; }
 
-  /// The case of a parameter; 0 if there is none such.
+  /// Returns the case of a parameter; 0 if there is none.
   uint32_t caseOf(uint32_t cgx_codec::*field) const {
     for (size_t i = 0; i < parameters().size(); ++i)
       if (parameters()[i].number && parameters()[i].number == field)
@@ -324,9 +326,9 @@ struct CodecValues {
     const uint32_t number = caseOf(where.field);
     return number < 32 && (where.cases >> number & 1) != 0;
   }
-  /// Whether the family has it with the other parameters as they are.
+  /// Returns whether the family has a parameter, given the other parameters.
   bool has(const CodecParameter &parameter) const { return !parameter.only.field || holds(parameter.only); }
-  /// What a parameter is that is left out.
+  /// Returns the value of a parameter that is left out.
   double usual(const CodecParameter &parameter) const {
     if (has(parameter))
       return parameter.usual;
@@ -335,24 +337,24 @@ struct CodecValues {
         return value;
     return 0;
   }
-  /// Whether it is written.
+  /// Returns whether a parameter is written.
   bool writes(size_t i) const {
     const CodecParameter &parameter = parameters()[i];
     bool isSilent = parameter.isQuiet || parameter.isFlag;
     return has(parameter) && !(isSilent && values[i] == parameter.usual);
   }
 
-  /// The bits of numbers, so that what is equal is the same.
+  /// Compares the bits of numbers, so that equal codecs are identical.
   friend bool operator==(const CodecValues &a, const CodecValues &b) {
     return a.family == b.family && std::bit_cast<std::array<uint64_t, kMost>>(a.values) ==
                                        std::bit_cast<std::array<uint64_t, kMost>>(b.values);
   }
 };
 
-/// A family whose parameters are all left out.
+/// Returns a codec of a family with all parameters left out.
 inline CodecValues usualCodec(uint32_t family) {
   CodecValues codec = {family};
-  for (int round = 0; round < 2; ++round) // those that others depend on first
+  for (int round = 0; round < 2; ++round) // parameters that others depend on come first
     for (size_t i = 0; i < codec.parameters().size(); ++i)
       codec.values[i] = codec.usual(codec.parameters()[i]);
   return codec;
@@ -371,22 +373,22 @@ inline cgx_codec toCodec(const CodecValues &from) {
   return codec;
 }
 
-/// The shortest number that reads as this one, such as "0.01".
+/// Returns the shortest number that reads as this one, such as "0.01".
 inline std::string realText(float value) {
   char text[32];
   return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
 }
 
-/// The number that realText() wrote. Not by strtod, which reads 0 where the locale of the host has a comma
-/// for the point.
+/// Reads a number that realText() wrote. strtod would read 0 where the locale of the host has a comma for the
+/// point.
 inline double realNumber(const std::string &text) {
   double value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-/// The parameters of a codec of a known family. A real number becomes the one that people would write: 0.01,
-/// not the double next to 0.01f. Constants that its optimizer does not have are nothing.
+/// Returns the parameters of a codec of a known family. A real number becomes the one that people would
+/// write: 0.01, not the double next to 0.01f. Constants that its optimizer does not have become 0.
 inline CodecValues valuesOf(const cgx_codec &codec) {
   CodecValues values = {codec.family};
   for (size_t i = 0; i < values.parameters().size(); ++i) {
@@ -402,7 +404,7 @@ inline CodecValues valuesOf(const cgx_codec &codec) {
 
 namespace codec_table {
 
-/// "a, b or c"
+/// Joins names as in "a, b or c".
 template <typename Names> std::string choiceOf(const Names &names, const char *last = " or ") {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i)
@@ -410,7 +412,7 @@ template <typename Names> std::string choiceOf(const Names &names, const char *l
   return text;
 }
 
-/// The names of cases, of those that have their bit set.
+/// Returns the names of the cases whose bit is set.
 inline std::vector<std::string> namesOf(std::span<const CodecCase> cases, uint32_t of = ~0u) {
   std::vector<std::string> names;
   for (size_t i = 0; i < cases.size(); ++i)
@@ -426,7 +428,7 @@ inline const CodecParameter &parameterAt(const CodecFamilyEntry &family, uint32_
   return family.parameters.front();
 }
 
-/// A value as texts have it.
+/// Returns a value as text.
 inline std::string textOf(const CodecParameter &parameter, double value) {
   char text[64];
   if (parameter.real)
@@ -442,7 +444,7 @@ inline std::string refuse(std::string expected, const CodecParameter &parameter,
   return "expected " + expected + ", got " + textOf(parameter, value);
 }
 
-/// What is wrong with a value for itself; "" if nothing.
+/// Returns what is wrong with a value by itself; "" if nothing.
 inline std::string checkRange(const CodecParameter &parameter, double value) {
   const std::string name(parameter.name);
   if (!parameter.cases.empty())
@@ -475,14 +477,15 @@ inline std::string checkRange(const CodecParameter &parameter, double value) {
   return "";
 }
 
-/// "min_max" or "1..8", of a parameter that another one depends on: the first is bit 0.
+/// Returns the cases of a parameter that another one depends on, as "min_max" or "1..8". Bit 0 stands for the
+/// first case.
 inline std::string choiceOf(const CodecParameter &parameter, uint32_t cases) {
   if (!parameter.cases.empty())
     return choiceOf(namesOf(parameter.cases, cases));
   return std::to_string(std::countr_zero(cases)) + ".." + std::to_string(std::bit_width(cases) - 1);
 }
 
-/// What is wrong with a value where the parameter does not exist; "" if nothing.
+/// Returns what is wrong with the value of a parameter that does not exist here; "" if nothing.
 inline std::string checkAbsence(const CodecValues &codec, const CodecParameter &parameter, double value) {
   if (value == codec.usual(parameter))
     return "";
@@ -515,7 +518,7 @@ inline std::string checkRule(const CodecValues &codec, const CodecRule &rule) {
 
 } // namespace codec_table
 
-/// What is wrong with the parameters of a codec of a known family; "" if nothing.
+/// Returns what is wrong with the parameters of a codec of a known family; "" if nothing.
 inline std::string checkCodecValues(const CodecValues &codec) {
   for (size_t i = 0; i < codec.parameters().size(); ++i) {
     const CodecParameter &parameter = codec.parameters()[i];
@@ -530,7 +533,8 @@ inline std::string checkCodecValues(const CodecValues &codec) {
   return "";
 }
 
-/// Such as "quantize bits=4 bucket=128 rounding=stochastic scale=bf16". The codec must be a valid one.
+/// Returns a text such as "quantize bits=4 bucket=128 rounding=stochastic scale=bf16". The codec must be a
+/// valid one.
 inline std::string describeCodec(const cgx_codec &codec) {
   const CodecValues values = valuesOf(codec);
   std::string text(values.entry().name);

@@ -1,4 +1,4 @@
-//===-- FakeNccl.cpp - NCCL between threads, on the processor -------------===//
+//===-- FakeNccl.cpp - NCCL between threads, on the CPU -------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A libnccl.so.2 for ranks that are threads of a process whose GPU is emulated: found first where
-// LD_LIBRARY_PATH says so. Communicators never block: whatever a call begins ends when everybody has come
-// who is needed, which commGetAsyncError finds out. Sums are added in the order of ranks.
+// This is a libnccl.so.2 for ranks that are threads of a process whose GPU is emulated; LD_LIBRARY_PATH makes
+// the loader find it first. Communicators never block: an operation ends when all ranks that it needs have
+// called it, and commGetAsyncError checks that. Sums are added in the order of ranks.
 
 #include <nccl.h>
 
@@ -28,7 +28,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-/// What the ranks of one communicator share.
+/// The state that the ranks of one communicator share.
 struct World {
   int joined = 0;
   std::map<std::pair<int, int>, std::deque<Bytes>> mail;         ///< by sender and receiver
@@ -49,14 +49,14 @@ struct ncclComm {
   std::shared_ptr<World> world;
   int rank = 0, ranks = 0;
   uint64_t collectives = 0, splits = 0;
-  std::deque<std::function<bool()>> pending; ///< each says whether it is done
+  std::deque<std::function<bool()>> pending; ///< each returns whether it is done
 };
 
 namespace {
 
 struct Call {
   ncclComm_t communicator;
-  std::function<void()> begin; ///< under the lock
+  std::function<void()> begin; ///< called under the lock
   std::function<bool()> end;
 };
 thread_local int depth = 0;
@@ -120,7 +120,8 @@ void reduceAs(const std::map<int, Bytes> &inputs, size_t first, size_t count, nc
   std::memcpy(output, sum.data(), count * sizeof(T));
 }
 
-/// A collective to which all contribute `sent` bytes, of which `finish` makes what this rank gets.
+/// Starts a collective to which all ranks contribute `sent` bytes. `finish` computes this rank's result from
+/// them.
 ncclResult_t collect(ncclComm_t communicator, const void *input, size_t sent,
                      std::function<void(const std::map<int, Bytes> &)> finish) {
   const uint64_t number = communicator->collectives++;
@@ -154,7 +155,7 @@ ncclResult_t reduce(ncclComm_t communicator, const void *input, void *output, si
 
 extern "C" {
 
-/// For tests: from now on, communicators of this rank are broken. -1 for none.
+/// Breaks the communicators of a rank from now on; -1 for none. Only tests call it.
 void fakeNcclFail(int rank) { failingRank = rank; }
 void fakeNcclHangAborts(bool hang) { abortsHang = hang; }
 
@@ -182,7 +183,7 @@ ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_t *ma
   const std::lock_guard lock(mutex);
   const uint64_t number = parent->splits++;
   parent->world->splits[number][parent->rank] = {color, key};
-  // As with NCCL, the communicator is there when the split is done.
+  // As with NCCL, the new communicator exists when the split is done.
   parent->pending.push_back([=] {
     const auto &all = parent->world->splits[number];
     if (int(all.size()) < parent->ranks)

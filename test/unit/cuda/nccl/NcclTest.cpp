@@ -1,4 +1,4 @@
-//===-- NcclTest.cpp - What goes over NCCL, and what happens when it fails ---===//
+//===-- NcclTest.cpp - Collectives over NCCL, and its failures ------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With FakeNccl.cpp in the place of NCCL. That payloads arrive is for DeviceCollectiveTest.
+// FakeNccl.cpp takes the place of NCCL. DeviceCollectiveTest tests that payloads arrive.
 
 #include "Contexts.h"
 #include "Job.h"
@@ -28,7 +28,7 @@ namespace {
 using cuda::MemoryKind;
 using Groups = std::vector<std::vector<uint32_t>>;
 
-/// Floats on the GPU.
+/// An array of floats on the GPU.
 class DeviceFloats {
 public:
   explicit DeviceFloats(const std::vector<float> &values) : count(values.size()) {
@@ -71,11 +71,11 @@ OperandSpec compressed(uint64_t elements) {
   return {.type = CGX_F32, .shape = {elements}, .codec = quantize(4, 128)};
 }
 
-/// Small whole numbers: sums and products are exact in any order.
+/// Returns small whole numbers, whose sums and products are exact in any order.
 std::vector<float> numbersOf(uint32_t rank) { return {float(rank + 1), float(2 * rank), -float(rank), 2.0f}; }
 
 TEST(NcclTest, ReducesInGroupsByItself) {
-  const Groups groups = {{2, 0}, {1}}; // and rank 3 is in none
+  const Groups groups = {{2, 0}, {1}}; // rank 3 is in no group
   const std::vector<std::pair<const char *, std::vector<float>>> expected = {{"sum", {4, 4, -2, 4}},
                                                                              {"mean", {2, 2, -1, 2}},
                                                                              {"max", {3, 4, 0, 2}},
@@ -125,8 +125,7 @@ TEST(NcclTest, CountsWhatPayloadsHave) {
   EXPECT_EQ(wire[0], wire[1]);
 }
 
-/// How each rank's run of a step of one compressed all-reduce ended, when `before(rank, context)` came
-/// before.
+/// Returns how a step of one compressed all-reduce ended on each rank, after before(rank, context).
 template <typename Before>
 std::vector<std::string> failuresOf(uint32_t ranks, Before before, uint32_t timeoutMs = 3000) {
   const std::string job = uniqueJob(),
@@ -149,7 +148,7 @@ std::vector<std::string> failuresOf(uint32_t ranks, Before before, uint32_t time
   return failures;
 }
 
-/// What only the fake has.
+/// Returns a function that only the fake has.
 template <typename Function> Function *ofTheFake(const char *name) {
   void *library = dlopen("libnccl.so.2", RTLD_NOW);
   auto *function = library ? reinterpret_cast<Function *>(dlsym(library, name)) : nullptr;
@@ -200,8 +199,8 @@ TEST(NcclTest, AnAbortThatHangsHoldsNobody) {
 }
 
 TEST(NcclTest, ASilentRankIsATimeout) {
-  // A rank whose process lives is waited for 20 times as long, or less where a busy machine hides that it
-  // lives.
+  // A rank whose process is alive is waited for 20 times as long, or less if a busy machine hides that it is
+  // alive.
   const auto stayAway = [](uint32_t rank, cgx_context *) {
     if (rank == 1)
       std::this_thread::sleep_for(std::chrono::seconds(4));
@@ -212,8 +211,8 @@ TEST(NcclTest, ASilentRankIsATimeout) {
   EXPECT_NE(failures[1], "");
 }
 
-/// Runs three steps of a collective as such, and one as such and two as a graph: in the end the
-/// results and what codecs remember must be the same.
+/// Runs three steps of a collective call by call, and again as one call and a graph that is replayed twice.
+/// Results and the state of codecs must be equal in the end.
 void replay(Json collective, uint64_t elements, uint64_t outputElements = 0) {
   if (Json &codec = collective["operands"][0]["codec"]; codec["family"] != "identity")
     codec.update({{"error_feedback", "f32"}, {"decay", 1.0}});
@@ -221,7 +220,7 @@ void replay(Json collective, uint64_t elements, uint64_t outputElements = 0) {
   const std::string manifest = manifestText(ranks, {collective});
   std::vector<float> values(elements);
   std::iota(values.begin(), values.end(), 0.0f);
-  std::vector<float> results[2], remembered[2]; // of step 2: run as such, and replayed
+  std::vector<float> results[2], remembered[2]; // after step 2, called and replayed
   for (bool isReplayed : {false, true}) {
     const std::string job = uniqueJob();
     runThreads(ranks, [&](uint32_t rank) {

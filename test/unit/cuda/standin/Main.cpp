@@ -1,4 +1,4 @@
-//===-- Main.cpp - Runs the tests where there is no GoogleTest ------------===//
+//===-- Main.cpp - Runs the tests on machines without GoogleTest ----------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

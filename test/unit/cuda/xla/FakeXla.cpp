@@ -11,7 +11,7 @@
 #include <future>
 #include <list>
 
-// What is XLA's own in its interface.
+// These types are opaque in XLA's interface.
 struct XLA_FFI_Error {
   std::string message;
 };

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// No more of XLA's foreign function interface than the handlers of cgx/xla.h ask for: an execution with its
-// number, device and stream, buffers, attributes, and an answer that is waited for, as XLA's thread of a GPU
-// does.
+// This is the part of XLA's foreign function interface that the handlers of cgx/xla.h use: an execution with
+// its number, device and stream, buffers, attributes, and a result that is waited for, as XLA's thread of a
+// GPU does.
 #ifndef CGX_TEST_UNIT_CUDA_XLA_FAKEXLA_H
 #define CGX_TEST_UNIT_CUDA_XLA_FAKEXLA_H
 
@@ -36,7 +36,7 @@ struct XlaCall {
   std::vector<XlaBuffer> arguments, results;
   std::map<std::string, std::variant<int64_t, std::string, std::vector<int64_t>>> attributes;
 
-  /// Calls, and waits for the answer: what went wrong; empty: nothing.
+  /// Calls the handler, waits for the result and returns its error; empty if there is none.
   std::string operator()(XLA_FFI_Error *(*handler)(XLA_FFI_CallFrame *)) const;
 };
 

@@ -1,4 +1,4 @@
-//===-- XlaHandlerTest.cpp - What XLA calls, on the host and on GPUs ------===//
+//===-- XlaHandlerTest.cpp - XLA's handlers, on the host and on GPUs ------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Handlers of platform CUDA give the bits of those of the host, find their rank without reading the token,
-// and say what does not fit.
+// and report arguments that do not fit.
 
 #include "../../kernels/Inputs.h"
 #include "FakeXla.h"
@@ -82,7 +82,7 @@ protected:
     return makeFloats(Shape::gradient, kElements, random);
   }
 
-  /// One step of a rank on the host.
+  /// Runs one step of a rank on the host.
   static std::vector<float> runOnHost(uint32_t rank, uint64_t step) {
     std::vector<float> input = gradient(rank, step), output(kElements);
     uint32_t token = rank, next = ~0u;
@@ -108,7 +108,7 @@ protected:
     return call;
   }
 
-  /// A call on a GPU, whose token nobody may read.
+  /// Calls a handler on a GPU, with a token that must not be read.
   static std::string callOnGpu(XLA_FFI_Error *(*handler)(XLA_FFI_CallFrame *), int32_t gpu,
                                cuda::Stream stream, int64_t run, XlaCall call = {}) {
     call.run = run;
@@ -120,7 +120,8 @@ protected:
     return call(handler);
   }
 
-  /// The same step on a GPU; what comes before on the stream is an input that is not there yet.
+  /// Runs the same step on a GPU. Earlier work on the stream makes the input, so it does not exist yet when
+  /// the handler is called.
   static void runOnGpu(int32_t gpu, uint32_t rank, uint64_t step, cuda::Stream stream,
                        std::vector<float> &output) {
     ASSERT_TRUE(cuda::useDevice(gpu).ok());
@@ -144,7 +145,7 @@ protected:
 
 TEST_F(XlaHandlerTest, GpusGiveTheBitsOfTheHost) {
   for (const cgx_codec &codec : {cgx_codec{}, quantize(4, 128), quantize(2, 64)}) {
-    // GPUs in an order of their own: the rank is that of the GPU, not its number.
+    // The GPUs are in an order of their own: the rank is that of the GPU, not its number.
     const std::vector<int32_t> gpus = {1 % int32_t(cuda::deviceCount()), 0};
     if (cuda::deviceCount() < 2)
       GTEST_SKIP() << "needs two GPUs";
@@ -152,7 +153,7 @@ TEST_F(XlaHandlerTest, GpusGiveTheBitsOfTheHost) {
     for (bool onGpus : {false, true}) {
       ASSERT_NO_FATAL_FAILURE(open(2, onGpus ? gpus : std::vector<int32_t>{}, codec));
       Results &results = onGpus ? device : host;
-      std::vector<std::jthread> threads; // XLA has one for each GPU
+      std::vector<std::jthread> threads; // XLA has one thread for each GPU
       for (uint32_t rank = 0; rank < 2; ++rank)
         threads.emplace_back([&, rank] {
           cuda::Stream stream = nullptr;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bit i of a plane is bit i % 8 of its byte i / 8. Bits behind the last element are 0.
+// Bit i of a plane is bit i % 8 of its byte i / 8. Bits after the last element are 0.
 #ifndef CGX_ARITHMETIC_BIT_PLANE_H
 #define CGX_ARITHMETIC_BIT_PLANE_H
 
@@ -20,7 +20,7 @@ CGX_DEVICE_INLINE bool loadBit(const uint8_t *plane, uint64_t index) {
   return (plane[index / 8] >> (index % 8)) & 1;
 }
 
-/// Sets a bit of a plane that was zero.
+/// Sets a bit of a plane that was zero before.
 CGX_DEVICE_INLINE void setBit(uint8_t *plane, uint64_t index, bool bit) {
   plane[index / 8] |= uint8_t(uint32_t(bit) << (index % 8));
 }

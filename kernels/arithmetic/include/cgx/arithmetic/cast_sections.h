@@ -19,22 +19,22 @@ CGX_DEVICE_INLINE bool isMx(const cgx_codec &codec) {
 
 CGX_DEVICE_INLINE bool isNvfp4(const cgx_codec &codec) { return codec.format == CGX_FORMAT_NVFP4; }
 
-/// The scale of an nvfp4 payload, by the bits of its largest finite magnitude: that becomes the largest
-/// product of an e2m1 and an e4m3 number. So large at least that no scale of a block that is not 0 is
-/// subnormal.
+/// Returns the scale of an nvfp4 payload from the bits of its largest finite magnitude, which becomes the
+/// largest product of an e2m1 and an e4m3 number. Its lower bound keeps the product with a block's scale,
+/// unless it is 0, from being subnormal.
 CGX_DEVICE_INLINE float nvfp4Scale(uint32_t largestBits) {
   const float scale = floatFromBits(largestBits) / (6.0f * 448.0f);
   return largestBits == 0 ? 0.0f : scale < 0x1p-117f ? 0x1p-117f : scale;
 }
 
-/// The format of the elements, of formats with a scale.
+/// Returns the format of the elements, for formats that have a scale.
 CGX_DEVICE_INLINE MiniFormat miniFormatOf(const cgx_codec &codec) {
-  // Constants of the function: a GPU has no access to those of the namespace.
+  // These are constants of the function because a GPU cannot access constants of the namespace.
   constexpr MiniFormat wide = e5m2, narrow = e2m1, other = e4m3;
   return codec.format == CGX_FORMAT_FP8_E5M2 ? wide : codec.format >= CGX_FORMAT_MXFP4 ? narrow : other;
 }
 
-/// Bytes before the codes.
+/// Returns the bytes before the codes.
 CGX_DEVICE_INLINE uint64_t castCodesOffset(const cgx_codec &codec, uint64_t elements) {
   if (isNvfp4(codec))
     return CGX_NVFP4_SCALE_BYTES + cgx_bucket_count(&codec, elements);
@@ -49,8 +49,8 @@ CGX_DEVICE_INLINE float loadCastScale(const uint8_t *scales, const cgx_codec &co
   return isMx(codec) ? mxScale(scales[bucket]) : loadScaleValue(scales, codec.scale, bucket);
 }
 
-/// Stores the scale of a bucket (of nvfp4, beside that of the payload, which is there already) from the bits
-/// of its largest magnitude, and returns what its elements are multiplied by; not finite if they are not.
+/// Stores the scale of a bucket, from the bits of its largest magnitude, and returns the factor of its
+/// elements, which is not finite if they are not. For nvfp4 the payload's scale must be stored already.
 CGX_DEVICE_INLINE float storeCastScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket,
                                        uint32_t largestBits) {
   const MiniFormat format = miniFormatOf(codec);
@@ -73,8 +73,8 @@ CGX_DEVICE_INLINE float storeCastScale(uint8_t *scales, const cgx_codec &codec, 
   return miniFactor(scale);
 }
 
-/// Where a code of four bits lies. Whole blocks of 32 keep element j and 16 + j in one byte, what is
-/// left neighbours.
+/// The place of a code of four bits. Whole blocks of 32 keep elements j and 16 + j in one byte; the elements
+/// left over keep neighbours in one byte.
 struct NibblePlace {
   uint64_t byte;
   uint32_t shift;
@@ -86,7 +86,8 @@ CGX_DEVICE_INLINE NibblePlace nibblePlace(uint64_t index, uint64_t elements) {
   return {index / 2, uint32_t(index % 2) * 4};
 }
 
-/// Stores the codes of a payload in order: the low half of a byte before the high one.
+/// Stores a code. Codes must be stored in order, because the low half of a byte is written before the high
+/// one.
 CGX_DEVICE_INLINE void storeCode(const MiniFormat &format, uint8_t *codes, uint64_t index, uint64_t elements,
                                  uint32_t code) {
   if (format.codeBits == 8) {

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A sum of mixed words, modulo 2^64. Word i of the bytes (8 bytes, little-endian, the last
-// one filled up with zeros) is mixed with its position by a bijection, so that damage
-// within one word is always seen and other damage with probability 1 - 2^-64. A sum,
-// so that threads and GPUs can take the words in any order.
+// The checksum is a sum of mixed words, modulo 2^64. Word i of the bytes (8 bytes, little-endian, the last
+// one filled up with zeros) is mixed with its position by a bijection, so damage within one word is always
+// seen, and other damage with probability 1 - 2^-64. It is a sum so that threads and GPUs can take the words
+// in any order.
 #ifndef CGX_ARITHMETIC_CHECKSUM_H
 #define CGX_ARITHMETIC_CHECKSUM_H
 
@@ -17,7 +17,7 @@
 
 namespace cgx {
 
-/// What word `position - 1` of the bytes adds to the sum.
+/// Returns the term that word `position - 1` of the bytes adds to the sum.
 CGX_DEVICE_INLINE uint64_t mixChecksumWord(uint64_t word, uint64_t position) {
   const uint64_t x = (word ^ (position * 0x9e3779b97f4a7c15ull)) * 0xbf58476d1ce4e5b9ull;
   return (x ^ (x >> 32)) * 0x94d049bb133111ebull;

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything in this folder that a GPU runs is written with
-// CGX_DEVICE_INLINE, so that a CUDA kernel and a plain loop run the same code.
-// Always inlined on the host: the SIMD files compile it for their own
-// instruction set, and an out-of-line copy could be taken from any of them.
+// Code in this folder that a GPU runs is marked CGX_DEVICE_INLINE, so that a CUDA kernel and a plain loop run
+// the same code. On the host it is always inlined: the SIMD files compile it for their own instruction set,
+// and an out-of-line copy could be taken from any of them.
 #ifndef CGX_ARITHMETIC_DEVICE_H
 #define CGX_ARITHMETIC_DEVICE_H
 
@@ -36,8 +35,8 @@ CGX_DEVICE_INLINE float floatFromBits(uint32_t bits) {
   return value;
 }
 
-/// a * b + c with one rounding, on every machine: in hardware where there is an
-/// instruction for it, in the C library where there is not.
+/// Returns a * b + c with one rounding on every machine: by an instruction where there is one, else by the C
+/// library.
 CGX_DEVICE_INLINE float fusedMultiplyAdd(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
   return __fmaf_rn(a, b, c);
@@ -46,8 +45,8 @@ CGX_DEVICE_INLINE float fusedMultiplyAdd(float a, float b, float c) {
 #endif
 }
 
-/// Reads a value from anywhere on the host. On a GPU it is read from global memory, not from what a block
-/// shares, where it is aligned: loads are as wide as the type then.
+/// Reads a value. On the host it may lie anywhere. On a GPU it must be aligned and in global memory, not in
+/// memory that a block shares: so loads are as wide as the type.
 template <typename T> CGX_DEVICE_INLINE T loadFrom(const void *address) {
 #if defined(__CUDA_ARCH__)
   __builtin_assume(__isGlobal(address));
@@ -59,7 +58,7 @@ template <typename T> CGX_DEVICE_INLINE T loadFrom(const void *address) {
 #endif
 }
 
-/// Writes a value, as loadFrom() reads it.
+/// Writes a value; the same rules as for loadFrom() hold.
 template <typename T> CGX_DEVICE_INLINE void storeTo(void *address, T value) {
 #if defined(__CUDA_ARCH__)
   __builtin_assume(__isGlobal(address));

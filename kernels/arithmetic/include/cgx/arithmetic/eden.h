@@ -1,4 +1,4 @@
-//===-- eden.h - A bucket of eden, in numbers -------------------*- C++ -*-===//
+//===-- eden.h - Arithmetic of a bucket of eden -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,10 +7,11 @@
 //===----------------------------------------------------------------------===//
 //
 // EDEN (Vargaftik et al. 2022) rotates a bucket at random, which makes its elements about normally
-// distributed, takes the nearest of levels that were fitted to that distribution, and chooses the scale for
-// which the error is at right angles to the bucket: so the estimate is unbiased, although nothing is rounded
-// at random. Random signs and one Hadamard transform are no random rotation of a bucket that is nearly empty:
-// with two elements, it knows two magnitudes, and every seed makes the same error. Two rotations are.
+// distributed, and takes for each the nearest of levels that were fitted to that distribution. It chooses the
+// scale that makes the error orthogonal to the bucket, so the estimate is unbiased although no element is
+// rounded at random. Two rotations, each by random signs and a Hadamard transform, are needed for buckets
+// that are nearly empty: after one, a bucket with two elements has only two magnitudes, and every seed makes
+// the same error.
 //
 // The order of all additions is fixed, so that vectors give the same bits.
 #ifndef CGX_ARITHMETIC_EDEN_H
@@ -23,15 +24,16 @@
 
 namespace cgx {
 
-/// Elements whose signs are drawn together.
+/// The number of elements whose signs are drawn together.
 constexpr uint64_t edenSignElements = 64;
 
-/// The seed of a payload. It counts on with the position, so that pieces draw the signs of the whole.
+/// Returns the seed of a payload. It advances with the position, so that a part draws the signs that the
+/// whole would draw for it.
 CGX_DEVICE_INLINE uint64_t edenSeed(RandomKey key, uint64_t firstElement) {
   return key.value + firstElement / edenSignElements * 0x9e3779b97f4a7c15ull;
 }
 
-/// Which of 64 elements change their sign before each rotation, a bit for each.
+/// The elements among 64 that change their sign before each of the two rotations, one bit each.
 struct EdenSigns {
   uint64_t first, second;
 };
@@ -41,14 +43,14 @@ CGX_DEVICE_INLINE EdenSigns edenSigns(uint64_t seed, uint64_t element) {
   return {first, mixBits(first + golden)};
 }
 
-/// The power of two by which a bucket is multiplied, so that its largest magnitude is in [2, 4) where f32 has
-/// one for that, and no sum overflows.
+/// Returns the power of two by which a bucket is multiplied. It brings the largest magnitude to [2, 4) as far
+/// as f32 allows, so that no sum overflows.
 CGX_DEVICE_INLINE float edenPrescale(uint32_t largestBits) {
   const uint32_t exponent = largestBits >> 23;
   return floatFromBits((255u - (exponent < 2u ? 2u : exponent)) << 23);
 }
 
-/// Adds up 16 sums, upper halves to lower ones.
+/// Adds up 16 sums by folding upper halves onto lower ones.
 CGX_DEVICE_INLINE float foldEdenLanes(float *lanes) {
   for (uint32_t half = 8; half > 0; half /= 2)
     for (uint32_t lane = 0; lane < half; ++lane)
@@ -56,20 +58,20 @@ CGX_DEVICE_INLINE float foldEdenLanes(float *lanes) {
   return lanes[0];
 }
 
-/// The factor that gives rotated elements, `squares` being the sum of their squares, the variance 1.
+/// Returns the factor that gives rotated elements variance 1. `squares` is the sum of their squares.
 CGX_DEVICE_INLINE float edenFactor(float squares, float inverseLength) {
   return 1.0f / std::sqrt(squares * inverseLength);
 }
 
-/// The scale of a bucket: of an estimate of rotated elements whose product with them is `product`.
+/// Returns the scale of a bucket. `product` is the inner product of the rotated elements with their levels.
 CGX_DEVICE_INLINE float edenScale(float squares, float product, float inverseLength, float prescale) {
-  // The product is above 0, as no level is.
+  // The product is above 0 because every level is.
   const float scale = squares / product * inverseLength / prescale;
   return isFinite(scale) ? scale : largestValue(CGX_F32);
 }
 
-/// The same as the scale type holds it, rounded at random: a scale that is rounded to the nearest would be a
-/// bias.
+/// Returns a scale as its type holds it. bf16 is rounded at random, because rounding to the nearest would be
+/// a bias.
 CGX_DEVICE_INLINE float roundEdenScale(float scale, uint32_t scaleType, uint16_t random) {
   if (scaleType == CGX_SCALE_F32)
     return scale;
@@ -77,19 +79,19 @@ CGX_DEVICE_INLINE float roundEdenScale(float scale, uint32_t scaleType, uint16_t
   return floatFromBits(bits < infinityBits ? bits : infinityBits - 0x10000u);
 }
 
-/// The code of a rotated element: the number of its level, and above it the sign.
+/// Returns the code of a rotated element: the number of its level, with the sign above it.
 CGX_DEVICE_INLINE uint32_t edenCode(const float *levels, uint32_t bits, float x, float factor) {
   const float magnitude = floatFromBits(magnitudeBits(x)) * factor;
   return nearestNormalLevel(levels, bits, magnitude) | floatBits(x) >> 31 << (bits - 1u);
 }
 
-/// The value of an element once it is rotated back. The scale must be finite.
+/// Returns the value of an element after the inverse rotation. The scale must be finite.
 CGX_DEVICE_INLINE float edenValue(float x, float inverseLength, float scale, float limit) {
   const float value = x * inverseLength * scale;
   return value > limit ? limit : value < -limit ? -limit : value;
 }
 
-/// Changes signs, and takes the Hadamard transform without its factor; twice.
+/// Rotates a bucket: changes signs and takes the Hadamard transform without its factor, twice.
 inline void rotateEdenBucket(float *x, uint64_t begin, uint64_t length, uint64_t seed) {
   for (int round = 0; round < 2; ++round) {
     for (uint64_t i = 0; i < length; ++i) {
@@ -101,7 +103,7 @@ inline void rotateEdenBucket(float *x, uint64_t begin, uint64_t length, uint64_t
   }
 }
 
-/// The way back.
+/// Undoes rotateEdenBucket().
 inline void rotateEdenBucketBack(float *x, uint64_t begin, uint64_t length, uint64_t seed) {
   for (int round = 0; round < 2; ++round) {
     transformBlock(x, length);

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The levels of least squared error for elements of the standard normal distribution (Lloyd 1957, Max 1960):
-// each level is the mean of what is nearest to it. They are symmetric, so the positive half is written down.
-// They were computed by Newton's method with 25 digits and rounded to f32; EdenTest.cpp computes them again.
+// These levels have the least squared error for elements of the standard normal distribution (Lloyd 1957, Max
+// 1960): each is the mean of the numbers nearest to it. They are symmetric, so only the positive half is
+// stored. They were computed by Newton's method with 25 digits and rounded to f32; EdenTest.cpp computes them
+// again.
 #ifndef CGX_ARITHMETIC_EDEN_LEVELS_H
 #define CGX_ARITHMETIC_EDEN_LEVELS_H
 
@@ -16,7 +17,8 @@
 
 namespace cgx {
 
-/// The positive levels of 1 to 8 bits, one behind the other: those of `bits` bits begin at 2^(bits - 1) - 1.
+/// The positive levels of 1 to 8 bits, one table after the other. The table of `bits` bits begins at 2^(bits
+/// - 1) - 1.
 constexpr float normalLevelTable[255] = {
     // 1 bit
     0.797884583f,
@@ -65,11 +67,11 @@ constexpr float normalLevelTable[255] = {
     2.66017389f, 2.71650767f, 2.77587056f, 2.83868575f, 2.90547299f, 2.97688222f, 3.05374193f, 3.13713264f,
     3.22850013f, 3.32984853f, 3.44407177f, 3.57558799f, 3.73166633f, 3.92563772f, 4.18659544f, 4.60353565f};
 
-/// The 2^(bits - 1) positive levels, in rising order.
+/// Returns the 2^(bits - 1) positive levels, in rising order.
 constexpr const float *normalLevels(uint32_t bits) { return normalLevelTable + ((1u << (bits - 1u)) - 1u); }
 
-/// Returns the number of the positive level that is nearest to a magnitude: how many of the middles between
-/// two neighbours are below it.
+/// Returns the number of the positive level nearest to a magnitude: the number of midpoints between
+/// neighbours that are below it.
 CGX_DEVICE_INLINE uint32_t nearestNormalLevel(const float *levels, uint32_t bits, float magnitude) {
   uint32_t number = 0;
   for (uint32_t step = (1u << (bits - 1u)) / 2u; step > 0; step /= 2u) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One element at a time, for the loops that are not vectors.
+// These functions access one element at a time, for loops that are not vectorized.
 #ifndef CGX_ARITHMETIC_ELEMENTS_H
 #define CGX_ARITHMETIC_ELEMENTS_H
 
@@ -15,14 +15,14 @@
 
 namespace cgx {
 
-/// How the elements to encode lie in memory. The last two are an accumulator that is
-/// rounded to its element type on the way.
+/// The representation in memory of the elements to encode. The last two are an f32 accumulator that is
+/// rounded to its element type as it is read.
 enum class Source { f32, f16, bf16, f32ToF16, f32ToBf16 };
 
-/// Bytes of an element as it lies in memory.
+/// Returns the bytes of an element in memory.
 constexpr uint64_t bytesOf(Source source) { return source == Source::f16 || source == Source::bf16 ? 2 : 4; }
 
-/// How elements of a type lie in memory, and sums that become such elements.
+/// Returns how elements of a type lie in memory; sumSourceOf() returns it for sums that become such elements.
 constexpr Source sourceOf(cgx_element_type type) {
   return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
 }

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which exponents have a code, and which: counted in the elements, written into the payload, read from it.
-// And what encoding and decoding look up, made of that.
+// An exponent code says which exponents have a code word, and which one. It is made from counts of the
+// elements, written into the payload, and read from it; encoders and decoders make their lookup tables from
+// it.
 #ifndef CGX_ARITHMETIC_EXPONENT_CODE_H
 #define CGX_ARITHMETIC_EXPONENT_CODE_H
 
@@ -17,14 +18,15 @@
 
 namespace cgx {
 
-/// Symbol s from 2 on is exponent `first` + s - 2.
+/// An exponent code. Symbol s from 2 on is exponent `first` + s - 2.
 struct ExponentCode {
   uint32_t first = 0;
-  uint32_t symbols = 0; ///< the zeros too; 0: there is no code
+  uint32_t symbols = 0; ///< the two zeros included; 0 if there is no code
   HuffmanLengths lengths = {};
 };
 
-/// Elements are counted in runs; of many, every so-maniest run.
+/// The number of elements in a run. Elements are counted in runs; if there are many, only every
+/// exponentStride()-th run.
 constexpr uint64_t exponentRun = 512;
 
 CGX_DEVICE_INLINE uint64_t exponentStride(uint64_t elements) {
@@ -32,14 +34,14 @@ CGX_DEVICE_INLINE uint64_t exponentStride(uint64_t elements) {
   return elements <= enough ? 1 : elements / enough;
 }
 
-/// How often the exponents of elements, zeros among them, and the two zeros were counted.
+/// Counts of exponents, among them those of zeros, and counts of the two zeros.
 struct ExponentCounts {
   std::array<uint32_t, 256> exponents;
   uint32_t zeros[zeroSymbols];
 };
 
-/// Which exponents have symbols, and the counts of these. Where only some elements were counted, exponents
-/// that may be among the others have symbols as well.
+/// Chooses which exponents have symbols, and sets the counts of these. If only some elements were counted,
+/// exponents that may occur among the others get symbols as well.
 CGX_DEVICE_INLINE void chooseSymbols(ExponentCounts &counted, bool areAllCounted, ExponentCode &code,
                                      HuffmanCounts &counts) {
   counted.exponents[0] -= counted.zeros[0] + counted.zeros[1];
@@ -49,7 +51,7 @@ CGX_DEVICE_INLINE void chooseSymbols(ExponentCounts &counted, bool areAllCounted
   for (uint32_t e = 0; e < 256; ++e)
     if (counted.exponents[e] != 0) {
       code.first = code.symbols == 0 ? e : code.first;
-      code.symbols = 1; // as yet: there are some
+      code.symbols = 1; // for now, this says only that there are some
       last = e;
     }
   if (!areAllCounted) {
@@ -68,7 +70,7 @@ CGX_DEVICE_INLINE void chooseSymbols(ExponentCounts &counted, bool areAllCounted
   }
 }
 
-/// The code for elements of which `elementsAt(begin, count)` are some, in runs that `counter` adds up.
+/// Returns the code for elements. `elementsAt(begin, count)` gives runs of them, which `counter` counts.
 template <typename Counter, typename ElementsAt>
 ExponentCode makeExponentCode(uint64_t elements, Counter &counter, const ElementsAt &elementsAt) {
   const uint64_t stride = exponentStride(elements);
@@ -84,11 +86,12 @@ ExponentCode makeExponentCode(uint64_t elements, Counter &counter, const Element
   return code;
 }
 
-/// Bytes of the table of a code with so many symbols.
+/// Returns the bytes of the table of a code with so many symbols.
 constexpr uint64_t tableBytes(uint32_t symbols) { return (4 + (symbols + 1) / 2 + 7) / 8 * 8; }
 static_assert(tableBytes(huffmanSymbols) == CGX_LOSSLESS_MOST_TABLE_BYTES);
 
-/// First exponent, number of symbols, four bits of length for each, up to a multiple of 8 bytes.
+/// Writes the first exponent, the number of symbols and four bits of length for each, filled up to a multiple
+/// of 8 bytes.
 CGX_DEVICE_INLINE void writeExponentCode(const ExponentCode &code, uint8_t *table) {
   const uint16_t header[2] = {uint16_t(code.first), uint16_t(code.symbols)};
   memcpy(table, header, sizeof header);
@@ -97,7 +100,7 @@ CGX_DEVICE_INLINE void writeExponentCode(const ExponentCode &code, uint8_t *tabl
     table[byte] = uint8_t(lengthOf(2 * (byte - 4)) | lengthOf(2 * (byte - 4) + 1) << 4);
 }
 
-/// Whether `bytes` bytes begin with the table of a code, which is then in `code`.
+/// Returns whether `bytes` bytes begin with the table of a code, and reads it into `code`.
 CGX_DEVICE_INLINE bool readExponentCode(const uint8_t *table, uint64_t bytes, ExponentCode &code) {
   uint16_t header[2];
   if (bytes < sizeof header)
@@ -116,7 +119,7 @@ CGX_DEVICE_INLINE bool readExponentCode(const uint8_t *table, uint64_t bytes, Ex
   return isCompleteCode(code.lengths);
 }
 
-/// By symbol: the code in the low 12 bits, its length above; 0 for symbols without a code.
+/// Code words by symbol: the code in the low 12 bits, its length above; 0 for symbols without a code.
 using CodeWords = std::array<uint16_t, huffmanSymbols>;
 
 inline CodeWords makeCodeWords(const ExponentCode &code) {
@@ -127,7 +130,7 @@ inline CodeWords makeCodeWords(const ExponentCode &code) {
   return words;
 }
 
-/// By the next 11 bits of a stream: the symbol in the low 8 bits, the length of its code above.
+/// Symbols by the next 11 bits of a stream: the symbol in the low 8 bits, the length of its code above.
 using SymbolTable = std::array<uint16_t, huffmanTableSize>;
 
 inline void makeSymbolTable(const ExponentCode &code, SymbolTable &table) {

@@ -1,4 +1,4 @@
-//===-- exponents.h - Elements as exponents and the rest --------*- C++ -*-===//
+//===-- exponents.h - Elements as exponent and rest -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,12 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bits of an element stand for themselves in f32; those of 16-bit types are the upper half of 32. Eight bits
-// below the sign are its exponent (of an f16, five of exponent and three of the mantissa, which is as good):
-// few of them are frequent, and entropy coding makes them short. What is left looks like noise: the sign and
-// seven bits in a byte, and of an f32 the 16 bits below.
+// An element is handled as 32 bits: an f32 as it is, a 16-bit element as their upper half. The eight bits
+// below the sign are its exponent. (For f16 they are five of exponent and three of mantissa, which serves as
+// well.) Few exponents are frequent, so entropy coding makes them short. The other bits look like noise and
+// are stored uncompressed: the sign and the next seven bits in a byte, the `rest`, and for f32 the 16 bits
+// below, the `low`.
 //
-// Symbols: 0 and 1 are the two zeros, which have nothing else; 2 + k is exponent `first` + k.
+// Symbols 0 and 1 are the two zeros, which have no other bits. Symbol 2 + k is exponent `first` + k.
 #ifndef CGX_ARITHMETIC_EXPONENTS_H
 #define CGX_ARITHMETIC_EXPONENTS_H
 
@@ -25,7 +26,7 @@ CGX_DEVICE_INLINE bool isZeroBits(uint32_t bits) { return (bits << 1) == 0; }
 
 CGX_DEVICE_INLINE uint32_t exponentOf(uint32_t bits) { return (bits >> 23) & 0xff; }
 
-/// The symbol of an element; above all symbols if its exponent is below `first`.
+/// Returns the symbol of an element. If its exponent is below `first`, the result is above all symbols.
 CGX_DEVICE_INLINE uint32_t symbolOf(uint32_t bits, uint32_t first) {
   if (isZeroBits(bits))
     return bits >> 31;
@@ -33,7 +34,7 @@ CGX_DEVICE_INLINE uint32_t symbolOf(uint32_t bits, uint32_t first) {
   return exponent < first ? ~0u : zeroSymbols + exponent - first;
 }
 
-/// The sign, and the highest seven bits below the exponent.
+/// Returns the sign and the highest seven bits below the exponent.
 CGX_DEVICE_INLINE uint32_t restOf(uint32_t bits) { return ((bits >> 24) & 0x80) | ((bits >> 16) & 0x7f); }
 
 CGX_DEVICE_INLINE uint32_t elementBits(uint32_t exponent, uint32_t rest, uint32_t low) {

@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Conversions between f32 and the two 16-bit types, with the roundings pinned.
-// Narrowing rounds to nearest even, overflows to infinity and keeps subnormals;
-// a NaN becomes the quiet NaN of its sign with its leading payload bits, which is
-// what the instructions of x86 and Arm do. Those of GPUs round numbers alike, and make one NaN of all NaNs:
-// they convert what is a number.
+// These functions convert between f32 and the two 16-bit types, with the rounding fixed. Narrowing rounds to
+// nearest even, overflows to infinity and keeps subnormals; a NaN becomes the quiet NaN of its sign with its
+// leading payload bits. Instructions of x86 and Arm do exactly this. Instructions of GPUs round numbers alike
+// but make one NaN of all NaNs, so on GPUs they convert only numbers.
 #ifndef CGX_ARITHMETIC_FLOAT16_H
 #define CGX_ARITHMETIC_FLOAT16_H
 
@@ -33,21 +32,21 @@ CGX_DEVICE_INLINE uint16_t bfloat16FromFloat(float value) {
 #endif
 }
 
-/// The largest bf16 that is not above `value`; minus infinity below all of them.
+/// Returns the largest bf16 that is not above `value`; minus infinity if it is below all of them.
 CGX_DEVICE_INLINE uint16_t bfloat16RoundDown(float value) {
   uint32_t bits = floatBits(value);
   bool away = (bits >> 31) != 0 && (bits & 0xffffu) != 0;
   return uint16_t((bits >> 16) + (away ? 1u : 0u));
 }
 
-/// The smallest bf16 that is not below `value`; infinity above all of them.
+/// Returns the smallest bf16 that is not below `value`; infinity if it is above all of them.
 CGX_DEVICE_INLINE uint16_t bfloat16RoundUp(float value) {
   uint32_t bits = floatBits(value);
   bool away = (bits >> 31) == 0 && (bits & 0xffffu) != 0;
   return uint16_t((bits >> 16) + (away ? 1u : 0u));
 }
 
-/// The float of an f16, by integer arithmetic: what machines without an instruction for it do.
+/// Converts an f16 by integer arithmetic, for machines without an instruction for it.
 CGX_DEVICE_INLINE float computeFloatFromFloat16(uint16_t half) {
   uint32_t sign = uint32_t(half & 0x8000u) << 16;
   uint32_t exponent = (half >> 10) & 0x1fu;
@@ -59,7 +58,7 @@ CGX_DEVICE_INLINE float computeFloatFromFloat16(uint16_t half) {
   return floatFromBits(sign | ((exponent + 112u) << 23) | (fraction << 13));
 }
 
-/// The float of an f16. Which NaN a NaN becomes is left open: one of the same payload on the host.
+/// Converts an f16. It is unspecified which NaN a NaN becomes; on the host its payload is kept.
 CGX_DEVICE_INLINE float numberFromFloat16(uint16_t half) {
 #if defined(__CUDA_ARCH__)
   float value;
@@ -102,7 +101,8 @@ CGX_DEVICE_INLINE uint16_t float16FromFloat(float value) {
 #endif
 }
 
-/// Two floats as f16 or bf16, the first one in the lower half. Which NaN a NaN becomes is left open.
+/// Converts two floats to f16 or bf16, the first one in the lower half. It is unspecified which NaN a NaN
+/// becomes.
 template <bool isBfloat> CGX_DEVICE_INLINE uint32_t pairOfNumbers(float first, float second) {
 #if defined(__CUDA_ARCH__)
   uint32_t both;
@@ -117,7 +117,7 @@ template <bool isBfloat> CGX_DEVICE_INLINE uint32_t pairOfNumbers(float first, f
 #endif
 }
 
-/// Two floats as f16 or bf16, each as float16FromFloat() and bfloat16FromFloat() make it.
+/// Converts two floats to f16 or bf16, each like float16FromFloat() or bfloat16FromFloat().
 template <bool isBfloat> CGX_DEVICE_INLINE uint32_t pairOfFloats(float first, float second) {
 #if defined(__CUDA_ARCH__)
   if (__builtin_expect(!(first <= second || first >= second), 0)) // one is a NaN

@@ -1,4 +1,4 @@
-//===-- gcomp.h - How much of a gradient an optimizer sees ------*- C++ -*-===//
+//===-- gcomp.h - The bits of a gradient that an optimizer uses -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,19 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The multi-level quantization of GComp (5.1, table 2). An update adds a number that is proportional to the
-// gradient to one that is not: what of the former lies below the last place of the latter is lost, and need
-// not be sent. With `step` the factor of the gradient g, `rest` all else, and p and m the bits of the
-// mantissas of parameter and gradient, level l drops the lowest n bits of g only if
+// This is the multi-level quantization of GComp (5.1, table 2). An update adds a number proportional to the
+// gradient to one that is not. Bits of the former below the last place of the latter are lost, so they need
+// not be sent. Let `step` be the factor of the gradient g, `rest` everything else in the update, and p and m
+// the bits of the mantissas of parameter and gradient. Level l drops the lowest n bits of g only if
 //
-//     |rest| > 2^(n + p - m) |step g|        and so changes the new parameter by at most 2^-p |rest|.
+//     |rest| > 2^(n + p - m) |step g|
 //
-// Where the update divides by the root of a second moment, both sides are multiplied by it: nothing is
-// divided by element. All is computed in f64, whose range the products of f32 numbers do not leave, with one
-// rounding for each operation.
+// and so changes the new parameter by at most 2^-p |rest|.
 //
-// Bits of elements stand for themselves in f32; those of 16-bit types are the upper half of 32, as in
-// exponents.h.
+// Where the update divides by the root of a second moment, both sides are multiplied by it, so there is no
+// division by element. Everything is computed in f64, whose range products of f32 numbers do not leave, with
+// one rounding for each operation.
+//
+// Elements are handled as 32 bits, as in exponents.h: an f32 as it is, a 16-bit element as their upper half.
 #ifndef CGX_ARITHMETIC_GCOMP_H
 #define CGX_ARITHMETIC_GCOMP_H
 
@@ -29,24 +30,25 @@ namespace cgx {
 
 constexpr uint32_t gcompLevels = 4;
 
-/// Bits of the mantissa of f32, f16 or bf16.
+/// Returns the bits of the mantissa of f32, f16 or bf16.
 constexpr uint32_t mantissaBits(cgx_element_type type) {
   return type == CGX_F32 ? 23 : type == CGX_F16 ? 10 : 7;
 }
 
-/// Bits that a level drops. Of a 16-bit element at most the seven that are no symbol of the entropy code.
+/// Returns how many bits a level drops. A 16-bit element loses at most the seven bits that are not
+/// entropy-coded.
 constexpr uint32_t gcompDroppedBits(const cgx_codec &codec, cgx_element_type type, uint32_t level) {
   const uint32_t each = codec.truncation != 0 ? codec.truncation : type == CGX_F32 ? 6 : 2;
   const uint32_t most = type == CGX_F32 ? 23 : 7;
   return each * level < most ? each * level : most;
 }
 
-/// Of the 24 bits of sign and mantissa, the lowest ones that are not sent.
+/// Returns how many of the lowest of 24 bits, which hold sign and mantissa, are not sent.
 constexpr uint32_t gcompShift(const cgx_codec &codec, cgx_element_type type, uint32_t level) {
   return (type == CGX_F32 ? 0 : 16) + gcompDroppedBits(codec, type, level);
 }
 
-/// `base` to a power, by squaring: the same bits whatever the machine's library.
+/// Returns `base` to a power by squaring, which gives the same bits with every math library.
 constexpr double powerOf(double base, uint64_t exponent) {
   double power = 1.0;
   for (; exponent != 0; exponent >>= 1, base *= base)
@@ -64,16 +66,16 @@ constexpr double powerOfTwo(int exponent) {
 ///     rest = p ((root + epsilon) rooted + plain) - first m,      step = gradient
 struct GcompMetric {
   double second = 0, square = 0, decay = 0, epsilon = 0, rooted = 0, plain = 0, first = 0, gradient = 0;
-  double thresholds[gcompLevels - 1] = {}; ///< of |rest| / |step g|, for levels 1 and up
+  double thresholds[gcompLevels - 1] = {}; ///< the least |rest| / |step g| of levels 1 and up
 };
 
-/// The codec's own, or that of the step. With one that is not finite, all levels are 0.
+/// Returns the learning rate of the codec, or else of the step. If it is not finite, all levels are 0.
 CGX_DEVICE_INLINE float gcompLearningRate(const cgx_codec &codec, const OptimizerTensors &optimizer) {
   return codec.learning_rate != 0 ? codec.learning_rate
                                   : loadFrom<float>(optimizer.kept[CGX_KEPT_LEARNING_RATE].elements);
 }
 
-/// Constants of the codec are f32, and what they make here f64.
+/// Returns the metric of a codec. The codec's constants are f32; what is computed from them is f64.
 CGX_DEVICE_INLINE GcompMetric makeGcompMetric(const cgx_codec &codec, cgx_element_type type,
                                               const OptimizerTensors &optimizer) {
   const double rate = gcompLearningRate(codec, optimizer);
@@ -117,7 +119,7 @@ CGX_DEVICE_INLINE GcompMetric makeGcompMetric(const cgx_codec &codec, cgx_elemen
     metric.gradient = rate * (1 - beta1);
     if (codec.optimizer == CGX_OPTIMIZER_ADAM) {
       metric.plain = -metric.gradient * decay;
-    } else { // the weight decays beside the gradient
+    } else { // the weight decays apart from the gradient
       metric.rooted *= 1 - rate * decay;
       metric.decay = 0;
     }
@@ -131,7 +133,8 @@ CGX_DEVICE_INLINE GcompMetric makeGcompMetric(const cgx_codec &codec, cgx_elemen
   return metric;
 }
 
-/// The level of an element. What is not finite has level 0: no comparison with it holds.
+/// Returns the level of an element. An element that is not finite has level 0, because no comparison with it
+/// holds.
 CGX_DEVICE_INLINE uint32_t gcompLevel(const GcompMetric &metric, double gradient, double parameter,
                                       double first, double second) {
   const double decayed = gradient + metric.decay * parameter;
@@ -143,19 +146,20 @@ CGX_DEVICE_INLINE uint32_t gcompLevel(const GcompMetric &metric, double gradient
          uint32_t(size > metric.thresholds[2] * step);
 }
 
-/// Zero pruning (5.2): what is so small that it has no exponent is sent as the zero of its sign. Of f16,
-/// whose subnormal numbers gradients do reach, nothing.
+/// Prunes zeros (5.2): returns the zero of its sign for an element so small that its exponent is 0. An f16 is
+/// returned unchanged, because gradients do reach its subnormal numbers.
 CGX_DEVICE_INLINE uint32_t gcompPruned(cgx_element_type type, uint32_t bits) {
   return type != CGX_F16 && (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits;
 }
 
-/// Subnormal numbers of f16 have fewer bits than their mantissa has, and none to spare.
+/// Returns whether an element is a subnormal f16, which has fewer significant bits than its mantissa, and
+/// none to spare.
 CGX_DEVICE_INLINE bool gcompIsShort(cgx_element_type type, uint32_t bits) {
   return type == CGX_F16 && (bits & 0x7c000000u) == 0;
 }
 
-/// The element without its lowest `shift` bits: the nearest one, away from zero of two, except where that
-/// would change the bits above the mantissa that is sent; then the next one towards zero.
+/// Clears the lowest `shift` bits of an element, rounding to the nearest and halves away from zero. Where
+/// that would carry into the bits above the mantissa that is sent, it rounds towards zero.
 CGX_DEVICE_INLINE uint32_t gcompRounded(uint32_t bits, uint32_t shift) {
   const uint32_t dropped = (1u << shift) - 1;
   const uint32_t rounded = (bits + ((dropped + 1) >> 1)) & ~dropped;

@@ -1,4 +1,4 @@
-//===-- gcomp_levels.h - How long the mantissas of a block are --*- C++ -*-===//
+//===-- gcomp_levels.h - Sizes of the mantissas of a block ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The mantissas of a block of gcomp, where a block of lossless has those of all bits: the levels of all
-// elements that are not zero, two bits each, and level by level the signs and mantissas of its elements, as
-// many bits of each as the level has, filled up to whole bytes.
+// A block of gcomp stores mantissas differently from a block of lossless. First come the levels of all
+// elements that are not zero, two bits each. Then, level by level, come the signs and mantissas of its
+// elements, with as many bits each as the level keeps, filled up to whole bytes.
 #ifndef CGX_ARITHMETIC_GCOMP_LEVELS_H
 #define CGX_ARITHMETIC_GCOMP_LEVELS_H
 
@@ -18,7 +18,7 @@
 
 namespace cgx::lossless {
 
-/// By level, how many of the 24 bits of sign and mantissa are not sent.
+/// The number of the 24 bits of sign and mantissa that are not sent, by level.
 using LevelShifts = std::array<uint32_t, gcompLevels>;
 
 constexpr LevelShifts makeLevelShifts(const cgx_codec &codec, cgx_element_type type) {
@@ -28,12 +28,12 @@ constexpr LevelShifts makeLevelShifts(const cgx_codec &codec, cgx_element_type t
   return shifts;
 }
 
-/// How many elements of a block, or of a part of it, each level has, and what follows from that.
+/// The number of elements of each level, in a block or a part of it, and the sizes that follow from it.
 struct LevelCounts {
   uint32_t of[gcompLevels] = {};
 
   constexpr uint32_t all() const { return of[0] + of[1] + of[2] + of[3]; }
-  /// Of the mantissas of a level.
+  /// Returns the bytes of the mantissas of a level.
   constexpr uint64_t bytes(const LevelShifts &shifts, uint32_t level) const {
     return (uint64_t(of[level]) * (24 - shifts[level]) + 7) / 8;
   }
@@ -45,7 +45,7 @@ struct LevelCounts {
   }
 };
 
-/// Bytes of the levels of so many elements.
+/// Returns the bytes of the levels of so many elements.
 constexpr uint64_t levelBytes(uint32_t notZero) { return (notZero + 3) / 4; }
 
 CGX_DEVICE_INLINE uint32_t levelAt(const uint8_t *levels, uint32_t i) {

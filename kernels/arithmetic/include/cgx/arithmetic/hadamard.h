@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A Hadamard transform of elements with random signs makes any block nearly bell-shaped: a few large
-// elements among small ones, of which even levels keep little, are spread over all. It is a rotation, so that
-// what encoding gets wrong of the block is as large after the inverse. Additions and products in f32, in the
-// order that is written here: the same bits on every machine.
+// A Hadamard transform of elements with random signs makes any block nearly bell-shaped: it spreads a few
+// large elements among small ones, for which evenly spaced levels are poor, over the whole block. It is a
+// rotation, so the inverse keeps the size of encoding errors. Additions and products are in f32, in the order
+// written here, so every machine gives the same bits.
 #ifndef CGX_ARITHMETIC_HADAMARD_H
 #define CGX_ARITHMETIC_HADAMARD_H
 
@@ -19,7 +19,7 @@
 
 namespace cgx {
 
-/// The largest block; the rest of a payload is cut into ever smaller powers of two.
+/// The elements of the largest block. The rest of a payload is cut into ever smaller powers of two.
 constexpr uint64_t rotatedBlockElements = 1024;
 
 /// Calls visit(begin, length) for the blocks of a payload.
@@ -32,7 +32,8 @@ template <typename Visit> void forEachRotatedBlock(uint64_t elements, const Visi
   }
 }
 
-/// Sums and differences of all pairs at distance 1, 2, 4, ...: its own inverse but for a factor of `length`.
+/// Replaces pairs at distance 1, 2, 4, ... by their sum and difference. It is its own inverse up to a factor
+/// of `length`.
 inline void transformBlock(float *x, uint64_t length) {
   for (uint64_t distance = 1; distance < length; distance *= 2)
     for (uint64_t begin = 0; begin < length; begin += 2 * distance)
@@ -43,7 +44,7 @@ inline void transformBlock(float *x, uint64_t length) {
       }
 }
 
-/// Multiplies by the sign that a seed draws for each element, and by a factor of the block.
+/// Multiplies each element by a sign drawn from a seed, and by a factor of the block.
 inline void multiplyBySigns(float *x, uint64_t begin, uint64_t length, uint64_t seed, float factor) {
   for (uint64_t i = 0; i < length; ++i) {
     const uint64_t element = begin + i;
@@ -60,7 +61,7 @@ inline void rotate(float *x, uint64_t elements, uint64_t seed) {
   });
 }
 
-/// The inverse.
+/// Undoes rotate().
 inline void rotateBack(float *x, uint64_t elements, uint64_t seed) {
   forEachRotatedBlock(elements, [&](uint64_t begin, uint64_t length) {
     transformBlock(x + begin, length);

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A canonical Huffman code of at most 11 bits a symbol: the lengths say all. Codes are written lowest bit
-// first, and are turned round for that, so that the next bits of a stream are the index of a table.
+// This is a canonical Huffman code of at most 11 bits a symbol: the lengths determine the codes. Codes are
+// written with their first bit lowest, so they are stored reversed; then the next bits of a stream are the
+// index into a table.
 #ifndef CGX_ARITHMETIC_HUFFMAN_H
 #define CGX_ARITHMETIC_HUFFMAN_H
 
@@ -23,26 +24,26 @@ constexpr uint32_t huffmanMostBits = 11;
 constexpr uint32_t huffmanTableSize = 1u << huffmanMostBits;
 
 using HuffmanCounts = std::array<uint32_t, huffmanSymbols>;
-/// Bits of each symbol; 0 for those that have no code.
+/// The bits of each symbol's code; 0 for symbols without a code.
 using HuffmanLengths = std::array<uint8_t, huffmanSymbols>;
 
-/// Symbols that occur, by rising counts.
+/// The symbols that occur, by rising counts.
 using HuffmanOrder = std::array<uint16_t, huffmanSymbols>;
 
-/// Which of two symbols comes first in that order.
+/// Returns whether symbol a comes before symbol b in that order.
 CGX_DEVICE_INLINE bool isRarer(const HuffmanCounts &counts, uint32_t a, uint32_t b) {
   return counts[a] != counts[b] ? counts[a] < counts[b] : a < b;
 }
 
-/// Nodes of a tree: leaves first, then inner ones in rising order of their weights.
+/// The nodes of a tree: leaves first, then inner nodes in rising order of their weights.
 struct HuffmanTree {
   std::array<uint32_t, 2 * huffmanSymbols> weight;
   std::array<uint16_t, 2 * huffmanSymbols> parent;
   std::array<uint8_t, 2 * huffmanSymbols> depth;
 };
 
-/// The bits that a Huffman code has for each of order[0..used), at least two symbols, and the most of them.
-/// Sums of counts fit into 32 bits. `tree` is room for what is computed on the way.
+/// Sets the bits of a Huffman code for each of order[0..used), at least two symbols, and returns the most of
+/// them. Sums of counts must fit into 32 bits. `tree` is workspace.
 CGX_DEVICE_INLINE uint32_t huffmanDepths(const HuffmanCounts &counts, const HuffmanOrder &order,
                                          uint32_t used, HuffmanLengths &lengths, HuffmanTree &tree) {
   for (uint32_t i = 0; i < used; ++i)
@@ -68,19 +69,19 @@ CGX_DEVICE_INLINE uint32_t huffmanDepths(const HuffmanCounts &counts, const Huff
   return longest;
 }
 
-/// A symbol that occurs alone shares the code with one of the first two.
+/// Sets the lengths if only one symbol occurs: it shares the code with one of the first two.
 CGX_DEVICE_INLINE void setLengthsOfOne(uint32_t symbol, HuffmanLengths &lengths) {
   lengths[symbol] = lengths[symbol == 0 ? 1 : 0] = 1;
 }
 
-/// Where a code is too long, the rare symbols come closer together.
+/// Halves the counts after a code came out too long. That brings rare symbols closer to frequent ones.
 CGX_DEVICE_INLINE void halveCounts(HuffmanCounts &counts, const HuffmanOrder &order, uint32_t used) {
   for (uint32_t i = 0; i < used; ++i)
     counts[order[i]] = (counts[order[i]] >> 1) | 1;
 }
 
-/// The lengths of an optimal code for symbols that occur as often as `counts` say, were it not for the limit
-/// of 11 bits: while a code is longer, counts are halved. At least one symbol occurs.
+/// Returns the lengths of an optimal code for symbols with these counts. While a code is longer than 11 bits,
+/// the counts are halved, which makes it less than optimal. At least one symbol must occur.
 inline HuffmanLengths huffmanLengths(HuffmanCounts counts) {
   HuffmanLengths lengths = {};
   HuffmanOrder order;
@@ -102,7 +103,7 @@ inline HuffmanLengths huffmanLengths(HuffmanCounts counts) {
   }
 }
 
-/// Whether every sequence of bits is a sequence of codes of these lengths, which are at most 11.
+/// Returns whether every sequence of bits is a sequence of codes of these lengths, which are at most 11.
 CGX_DEVICE_INLINE bool isCompleteCode(const HuffmanLengths &lengths) {
   uint32_t taken = 0;
   for (uint32_t symbol = 0; symbol < huffmanSymbols; ++symbol)
@@ -110,7 +111,7 @@ CGX_DEVICE_INLINE bool isCompleteCode(const HuffmanLengths &lengths) {
   return taken == huffmanTableSize;
 }
 
-/// A code as it is written: its highest bit first.
+/// Returns a code as it is written, with its highest bit first.
 CGX_DEVICE_INLINE uint32_t turnedCode(uint32_t code, uint32_t length) {
   uint32_t turned = 0;
   for (uint32_t bit = 0; bit < length; ++bit)
@@ -118,7 +119,7 @@ CGX_DEVICE_INLINE uint32_t turnedCode(uint32_t code, uint32_t length) {
   return turned;
 }
 
-/// Calls assign(symbol, length, code) for every symbol that has a code, code as it is written.
+/// Calls assign(symbol, length, code) for every symbol that has a code, with the code as it is written.
 template <typename Assign> void forEachCode(const HuffmanLengths &lengths, const Assign &assign) {
   uint32_t next = 0;
   for (uint32_t length = 1; length <= huffmanMostBits; ++length, next <<= 1)
@@ -127,8 +128,8 @@ template <typename Assign> void forEachCode(const HuffmanLengths &lengths, const
         assign(symbol, length, turnedCode(next++, length));
 }
 
-/// The code of one symbol that has one, by itself: codes that come before it take up 2^(difference in length)
-/// places of its length each.
+/// Returns the code of one symbol that has one, without making all others. Each code before it takes
+/// 2^(difference in length) codes of its length.
 CGX_DEVICE_INLINE uint32_t codeOf(const HuffmanLengths &lengths, uint32_t symbol) {
   const uint32_t own = lengths[symbol];
   uint32_t code = 0;

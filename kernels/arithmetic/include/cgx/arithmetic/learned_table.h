@@ -19,11 +19,11 @@ namespace cgx {
 
 constexpr uint32_t maxTableLevels = 256;
 
-/// Most elements that levels are learned from.
+/// The most elements that levels are learned from.
 constexpr uint64_t learnedElements = 4096;
 
-/// The table that is given, or else one that is fitted to the elements of the payload, of which the scales
-/// are stored.
+/// Fills a table with the levels that are given, or else fits it to the elements of the payload, whose scales
+/// must be stored already.
 inline void learnTable(const QuantizeEncodeArguments &arguments, float *table) {
   const cgx_codec &codec = *arguments.codec;
   const uint32_t levels = 1u << codec.bits;

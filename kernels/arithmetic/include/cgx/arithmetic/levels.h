@@ -1,4 +1,4 @@
-//===-- levels.h - Levels that do not lie evenly ----------------*- C++ -*-===//
+//===-- levels.h - Levels that are not evenly spaced ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Exponential levels: 0 and scale * 2^(j - M) for j = 1 ... M with M = 2^(bits - 1) - 1, of both
-// signs. A level's number is j, plus 2^(bits - 1) if it is negative.
+// Exponential levels are 0 and scale * 2^(j - M) for j = 1 ... M with M = 2^(bits - 1) - 1, of both signs. A
+// level's number is j, plus 2^(bits - 1) if it is negative.
 //
-// Learned levels: a table of 2^bits shares of a bucket's range, ascending from 0 to 1.
+// Learned levels are a table of 2^bits shares of a bucket's range, ascending from 0 to 1.
 #ifndef CGX_ARITHMETIC_LEVELS_H
 #define CGX_ARITHMETIC_LEVELS_H
 
@@ -19,14 +19,14 @@
 
 namespace cgx {
 
-/// Whether a share in [0, 1] of the way to the next level is rounded up.
+/// Returns whether an element that lies at `share`, in [0, 1], between two levels is rounded up.
 CGX_DEVICE_INLINE bool roundsUp(float share, uint32_t rounding, uint16_t random) {
   if (rounding == CGX_ROUND_NEAREST)
     return share > 0.5f;
   return isKept(shareOf(ShareMap{1.0f, 65536.0f}, share), random);
 }
 
-/// The exponential level of a finite element of magnitude up to the scale, which is above 0.
+/// Returns the exponential level of a finite element whose magnitude is at most the scale, which is above 0.
 CGX_DEVICE_INLINE uint32_t exponentialLevel(float x, float scale, uint32_t bits, uint32_t rounding,
                                             uint16_t random) {
   const int32_t most = int32_t(symmetricSteps(bits));
@@ -53,10 +53,10 @@ CGX_DEVICE_INLINE float exponentialValue(uint32_t level, float scale, uint32_t b
   return holdWithin(level >> (bits - 1) ? -magnitude : magnitude, limit);
 }
 
-/// How far a level moves towards each element that is nearest to it.
+/// The share of the distance by which a level moves towards each element nearest to it.
 constexpr float learningRate = 0.05f;
 
-/// The number of the last level that is not above the share, but for the top one.
+/// Returns the number of the last level that is not above the share, and never the top level.
 CGX_DEVICE_INLINE uint32_t learnedLevelBelow(const float *table, uint32_t levels, float share) {
   uint32_t low = 0, high = levels - 1;
   while (high - low > 1) {
@@ -77,15 +77,16 @@ CGX_DEVICE_INLINE uint32_t learnedLevel(const float *table, uint32_t levels, flo
   return below + (roundsUp(way, rounding, random) ? 1u : 0u);
 }
 
-/// Moves the level nearest to a share towards it (QSDP, Algorithm 5.1). The ends stay, so that levels
-/// span the bucket.
+/// Moves the level nearest to a share towards it (QSDP, Algorithm 5.1). The first and the last level stay, so
+/// that levels span the bucket.
 CGX_DEVICE_INLINE void learnFrom(float *table, uint32_t levels, float share) {
   const uint32_t nearest = learnedLevel(table, levels, share, CGX_ROUND_NEAREST, 0);
   if (nearest != 0 && nearest != levels - 1)
     table[nearest] = fusedMultiplyAdd(share - table[nearest], learningRate, table[nearest]);
 }
 
-/// The share of a bucket's range at an element. A range that is finite holds every distance.
+/// Returns where an element lies in a bucket's range, as a share of it. A range that is finite holds every
+/// distance.
 CGX_DEVICE_INLINE float shareOfRange(BucketScale scale, float x) {
   if (scale.unit == 0.0f)
     return 0.0f;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What families with a scale a bucket share. Magnitudes are compared as the bits of their
+// This arithmetic is common to families with one scale a bucket. Magnitudes are compared as the bits of their
 // f32, in which infinities and NaNs are above all numbers.
 #ifndef CGX_ARITHMETIC_MAGNITUDE_H
 #define CGX_ARITHMETIC_MAGNITUDE_H
@@ -16,16 +16,16 @@
 
 namespace cgx {
 
-/// The bits of |x|.
+/// Returns the bits of |x|.
 CGX_DEVICE_INLINE uint32_t magnitudeBits(float x) { return floatBits(x) & 0x7fffffffu; }
 
-/// The smallest magnitude that is no number.
+/// The smallest magnitude that is not finite.
 constexpr uint32_t infinityBits = 0x7f800000u;
 
 CGX_DEVICE_INLINE float quietNan() { return floatFromBits(0x7fc00000u); }
 
-/// A value that is not negative as the scale type holds it: not below it. NaN stays NaN; what the
-/// type has no number for is a NaN.
+/// Returns the smallest value of the scale type that is not below `value`, which is not negative. Returns NaN
+/// for NaN, and where the type has no number that large.
 CGX_DEVICE_INLINE float scaleNotBelow(float value, uint32_t scaleType) {
   if (!isFinite(value))
     return quietNan();
@@ -33,7 +33,7 @@ CGX_DEVICE_INLINE float scaleNotBelow(float value, uint32_t scaleType) {
   return isFinite(stored) ? stored : quietNan();
 }
 
-/// A finite value as the scale type holds it: the nearest one, which is finite.
+/// Returns the finite value of the scale type that is nearest to a finite value.
 CGX_DEVICE_INLINE float nearestScale(float value, uint32_t scaleType) {
   if (scaleType == CGX_SCALE_F32)
     return value;
@@ -41,14 +41,14 @@ CGX_DEVICE_INLINE float nearestScale(float value, uint32_t scaleType) {
   return isFinite(stored) ? stored : floatFromBits((floatBits(value) & 0x80000000u) | 0x7f7f0000u);
 }
 
-/// A value held within [-limit, limit]; NaN where it is not finite.
+/// Clamps a value to [-limit, limit]; returns NaN if it is not finite.
 CGX_DEVICE_INLINE float holdWithin(float value, float limit) {
   if (!isFinite(value))
     return quietNan();
   return value > limit ? limit : value < -limit ? -limit : value;
 }
 
-/// The largest finite value of an element type that codecs take.
+/// Returns the largest finite value of an element type that codecs take.
 CGX_DEVICE_INLINE float largestValue(uint32_t elementType) {
   switch (elementType) {
   case CGX_F16:

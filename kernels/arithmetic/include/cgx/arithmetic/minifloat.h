@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The element formats of `cast`: e4m3 and e5m2 as in OCP's 8-bit formats, e2m1 as in its
-// microscaling formats. Rounding is to nearest even, after holding the magnitude within the
-// largest of the format.
+// These are the element formats of `cast`: e4m3 and e5m2 are OCP's 8-bit formats, e2m1 is that of its
+// microscaling formats. Magnitudes are clamped to the largest of the format and then rounded to nearest even.
 #ifndef CGX_ARITHMETIC_MINIFLOAT_H
 #define CGX_ARITHMETIC_MINIFLOAT_H
 
@@ -23,7 +22,7 @@ struct MiniFormat {
   float largest;
   uint32_t largestCode;
   float smallestNormal;
-  float subnormalMagic; ///< its last place is that of the subnormal numbers
+  float subnormalMagic; ///< a power of two whose last place is that of the subnormal numbers
   float subnormalUnit;
   uint32_t largestExponent; ///< floor(log2(largest))
 };
@@ -32,7 +31,7 @@ constexpr MiniFormat e4m3 = {3, 7, 8, 448.0f, 0x7e, 0x1p-6f, 0x1p14f, 0x1p-9f, 8
 constexpr MiniFormat e5m2 = {2, 15, 8, 57344.0f, 0x7b, 0x1p-14f, 0x1p7f, 0x1p-16f, 15};
 constexpr MiniFormat e2m1 = {1, 1, 4, 6.0f, 0x7, 0x1p0f, 0x1p22f, 0x1p-1f, 2};
 
-/// The code of a number, its sign in the highest of `codeBits`.
+/// Returns the code of a number, with its sign in the highest of `codeBits`.
 CGX_DEVICE_INLINE uint32_t miniCode(const MiniFormat &format, float y) {
   const uint32_t shift = 23 - format.mantissaBits;
   float magnitude = floatFromBits(magnitudeBits(y));
@@ -45,7 +44,7 @@ CGX_DEVICE_INLINE uint32_t miniCode(const MiniFormat &format, float y) {
   return code | (floatBits(y) >> 31) << (format.codeBits - 1);
 }
 
-/// The number of a code; NaN for codes above that of the largest.
+/// Returns the number of a code; NaN for codes above that of the largest number.
 CGX_DEVICE_INLINE float miniValue(const MiniFormat &format, uint32_t code) {
   const uint32_t sign = code >> (format.codeBits - 1),
                  magnitude = code & ((1u << (format.codeBits - 1)) - 1u);
@@ -58,7 +57,8 @@ CGX_DEVICE_INLINE float miniValue(const MiniFormat &format, uint32_t code) {
   return floatFromBits(floatBits(value) | sign << 31);
 }
 
-/// The scale that a bucket is stored with, so that its largest magnitude is not above the format's.
+/// Returns the scale that a bucket is stored with. It brings the bucket's largest magnitude within the
+/// format's.
 CGX_DEVICE_INLINE float miniScale(const MiniFormat &format, uint32_t largestBits, uint32_t scaleType) {
   if (largestBits >= infinityBits)
     return quietNan();
@@ -68,10 +68,10 @@ CGX_DEVICE_INLINE float miniScale(const MiniFormat &format, uint32_t largestBits
   return scaleNotBelow(unit >= 0x1p-126f ? unit : 0x1p-126f, scaleType);
 }
 
-/// What elements are multiplied by before they are encoded.
+/// Returns the factor of elements before they are encoded.
 CGX_DEVICE_INLINE float miniFactor(float scale) { return scale == 0.0f ? 0.0f : 1.0f / scale; }
 
-/// The biased exponent of a power-of-two scale (E8M0) of a block; 255 for a block that is not finite.
+/// Returns the biased exponent of a block's power-of-two scale (E8M0); 255 for a block that is not finite.
 CGX_DEVICE_INLINE uint32_t mxExponent(const MiniFormat &format, uint32_t largestBits) {
   if (largestBits >= infinityBits)
     return 255;
@@ -79,12 +79,12 @@ CGX_DEVICE_INLINE uint32_t mxExponent(const MiniFormat &format, uint32_t largest
   return exponent > format.largestExponent ? exponent - format.largestExponent : 0;
 }
 
-/// The scale of an exponent, 2^(exponent - 127); NaN for 255.
+/// Returns the scale of an exponent, 2^(exponent - 127); NaN for 255.
 CGX_DEVICE_INLINE float mxScale(uint32_t exponent) {
   return exponent == 255 ? quietNan() : floatFromBits(exponent == 0 ? 0x00400000u : exponent << 23);
 }
 
-/// 1 / mxScale(), of exponents that mxExponent() gives.
+/// Returns 1 / mxScale(), for exponents that mxExponent() gives.
 CGX_DEVICE_INLINE float mxFactor(uint32_t exponent) { return floatFromBits((254u - exponent) << 23); }
 
 } // namespace cgx

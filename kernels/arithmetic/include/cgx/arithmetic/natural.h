@@ -1,4 +1,4 @@
-//===-- natural.h - Sign and exponent at random -----------------*- C++ -*-===//
+//===-- natural.h - Random rounding to powers of two ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The arithmetic of `natural`: random bits are added below the exponent of |x|, and the carry
-// rounds it up with the probability that makes the result unbiased. This holds for
-// subnormal numbers as well, which become 0 or the smallest normal number.
+// `natural` rounds a magnitude to a power of two. It adds random bits below the exponent of |x|; the carry
+// rounds the exponent up with the probability that makes the result unbiased. This holds for subnormal
+// numbers as well, which become 0 or the smallest normal number.
 #ifndef CGX_ARITHMETIC_NATURAL_H
 #define CGX_ARITHMETIC_NATURAL_H
 
@@ -16,13 +16,13 @@
 
 namespace cgx {
 
-/// The exponent byte of what is not finite.
+/// The exponent byte of an element that is not finite.
 constexpr uint32_t naturalNotFinite = 255;
 
 /// The largest exponent byte of a number.
 constexpr uint32_t naturalLargest = 254;
 
-/// 16 random bits in the upper bits of the mantissa, and half of one below them.
+/// Returns 16 random bits in the upper bits of the mantissa, and half a unit below them.
 CGX_DEVICE_INLINE uint32_t naturalFraction(uint16_t random) { return uint32_t(random) << 7 | 0x40u; }
 
 CGX_DEVICE_INLINE uint32_t naturalExponent(float x, uint16_t random) {
@@ -33,7 +33,7 @@ CGX_DEVICE_INLINE uint32_t naturalExponent(float x, uint16_t random) {
   return exponent < naturalLargest ? exponent : naturalLargest;
 }
 
-/// The value of an exponent byte and a sign.
+/// Returns the value of an exponent byte and a sign.
 CGX_DEVICE_INLINE float naturalValue(uint32_t exponent, bool isNegative, float limit) {
   if (exponent == naturalNotFinite)
     return quietNan();

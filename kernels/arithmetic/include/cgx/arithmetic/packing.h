@@ -1,4 +1,4 @@
-//===-- packing.h - Where the bits of a level lie ---------------*- C++ -*-===//
+//===-- packing.h - The layout of packed levels -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,17 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Levels are packed in blocks of 32 columns. A block has as many rows of 32
-// elements as make whole 16-bit words: 16 / gcd(16, bits). Column c of a row holds
-// element (c / 2) + 16 * (c % 2), and the levels of one column follow one another in the
-// 16-bit words of that column, lowest bits first; word k of all columns is 64
-// contiguous bytes. So two vectors of 16 elements, merged into the halves of 32-bit
-// lanes, are shifted into place and stored: no lane ever crosses to another.
+// Levels are packed in blocks of 32 columns. A block has as many rows of 32 elements as make whole 16-bit
+// words: 16 / gcd(16, bits). Column c of a row holds element (c / 2) + 16 * (c % 2), and the levels of one
+// column follow one another in the 16-bit words of that column, lowest bits first; word k of all columns is
+// 64 contiguous bytes. So two vectors of 16 elements, merged into the halves of 32-bit lanes, are shifted
+// into place and stored without any exchange between lanes.
 //
 //   4 bits, block of 128 elements, word of column 0:   e96 | e64 | e32 | e0
 //                                      of column 1:   e112 | e80 | e48 | e16
 //
-// What is left after the last whole block is packed densely in element order.
+// Elements after the last whole block are packed densely in order.
 #ifndef CGX_ARITHMETIC_PACKING_H
 #define CGX_ARITHMETIC_PACKING_H
 
@@ -26,7 +25,7 @@ namespace cgx {
 
 constexpr uint32_t packingColumns = 32;
 
-/// Rows of a block: enough for whole words.
+/// Returns the rows of a block: the least number that makes whole words.
 CGX_DEVICE_INLINE constexpr uint32_t packingRows(uint32_t bits) {
   return bits % 2 ? 16 : bits == 2 || bits == 6 ? 8 : bits == 4 ? 4 : 2;
 }
@@ -39,8 +38,8 @@ CGX_DEVICE_INLINE constexpr uint32_t packingBlockBytes(uint32_t bits) {
   return packingBlockElements(bits) / 8 * bits;
 }
 
-/// A level's place: its bits from `shift` up are at `byte`, in little-endian order.
-/// Those that do not fit the word of `wordBits` bits go on at `nextByte`, from bit 0.
+/// The place of a level: its bits are at `byte` from bit `shift` up, in little-endian order. Bits that do not
+/// fit into the word of `wordBits` bits go on at `nextByte`, from bit 0.
 struct LevelPlace {
   uint64_t byte;
   uint64_t nextByte;
@@ -64,7 +63,7 @@ CGX_DEVICE_INLINE LevelPlace levelPlace(uint32_t bits, uint64_t elements, uint64
   return LevelPlace{base + bit / 8, base + bit / 8 + 1, uint32_t(bit % 8), 8};
 }
 
-/// Writes a level into bytes that were zero before the first one.
+/// Writes a level into bytes that were zero before the first level was written.
 CGX_DEVICE_INLINE void storeLevel(uint8_t *bytes, uint32_t bits, LevelPlace place, uint32_t level) {
   uint32_t first = level << place.shift;
   bytes[place.byte] |= uint8_t(first);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the payload bits of the `quantize` family are, for every implementation:
+// The bits of a `quantize` payload are defined here for every implementation:
 //
 //   scale     minimum, unit      one pair a bucket, as stored
 //   fixed     (x - minimum) / unit in fixed point with 16 - bits fraction bits,
@@ -15,13 +15,12 @@
 //             or 16 - bits random bits (stochastic)
 //   value     minimum + level * unit, rounded once
 //
-// Other scalings and the random shift differ in the scale only; levels that do not lie evenly
-// are in levels.h.
+// Other scalings and the random shift differ only in the scale; levels that are not evenly spaced are in
+// levels.h.
 //
-// Levels are computed against the scale as it is stored, so that rounding the
-// scale costs range but no bias. Fixed point leaves a bias of at most 2^-17 of the
-// bucket's range. The minimum is rounded down and the unit up, so levels never
-// leave [0, 2^bits - 1] and need no clamp.
+// Levels are computed against the scale as it is stored, so rounding the scale costs range but adds no bias.
+// Fixed point leaves a bias of at most 2^-17 of the bucket's range. The minimum is rounded down and the unit
+// up, so levels never leave [0, 2^bits - 1] and need no clamp.
 #ifndef CGX_ARITHMETIC_QUANTIZE_H
 #define CGX_ARITHMETIC_QUANTIZE_H
 
@@ -36,8 +35,8 @@ struct BucketScale {
   float unit;
 };
 
-/// The scale of a bucket that holds a NaN or an infinity, or whose range the scale
-/// type cannot hold: every element decodes to NaN.
+/// Returns the scale of a bucket that holds a NaN or an infinity, or whose range the scale type cannot hold:
+/// every element decodes to NaN.
 CGX_DEVICE_INLINE BucketScale notFiniteScale() {
   return BucketScale{floatFromBits(0x7fc00000u), floatFromBits(0x7fc00000u)};
 }
@@ -46,16 +45,15 @@ CGX_DEVICE_INLINE bool isFiniteScale(BucketScale scale) {
   return isFinite(scale.minimum) && isFinite(scale.unit);
 }
 
-/// Smallest unit above 0: keeps 1 / unit and level * unit out of the subnormals.
+/// The smallest unit above 0. It keeps 1 / unit and level * unit out of the subnormals.
 constexpr float smallestUnit = 0x1p-126f;
 
-/// The scale to store for finite elements in [minimum, maximum]. `levels` is
-/// 2^bits - 1.
+/// Returns the scale to store for finite elements in [minimum, maximum], with 2^bits levels.
 CGX_DEVICE_INLINE BucketScale makeBucketScale(float minimum, float maximum, uint32_t bits,
                                               uint32_t scaleType) {
   const float steps = float((1u << bits) - 1u);
   BucketScale scale;
-  scale.minimum = minimum + 0.0f; // of the two zeros, +0
+  scale.minimum = minimum + 0.0f; // turns -0 into +0
   if (scaleType == CGX_SCALE_BF16)
     scale.minimum = floatFromBfloat16(bfloat16RoundDown(scale.minimum));
   float range = maximum - scale.minimum;
@@ -64,7 +62,7 @@ CGX_DEVICE_INLINE BucketScale makeBucketScale(float minimum, float maximum, uint
     return isFiniteScale(scale) ? scale : notFiniteScale();
   }
   float unit = range / steps; // exact where levels lie on values
-  if (!isFinite(range))       // a range above the largest f32: divide first
+  if (!isFinite(range))       // a range above the largest f32: divide before subtracting
     unit = maximum / steps - scale.minimum / steps;
   if (!(unit >= smallestUnit))
     unit = smallestUnit;
@@ -72,8 +70,8 @@ CGX_DEVICE_INLINE BucketScale makeBucketScale(float minimum, float maximum, uint
   return isFiniteScale(scale) ? scale : notFiniteScale();
 }
 
-/// What a bucket is scaled by: its extremes, and, for the scalings and roundings that ask for
-/// them, its Euclidean norm and 16 random bits.
+/// The measures that a bucket's scale is computed from: its extremes, and its Euclidean norm and 16 random
+/// bits for the scalings and roundings that need them.
 struct BucketMeasure {
   float minimum;
   float maximum;
@@ -81,13 +79,14 @@ struct BucketMeasure {
   uint16_t random;
 };
 
-/// Levels shifted by a random part of the unit, down, so that one level more covers the range. The unit is
-/// not less than what keeps the shifted minimum's own rounding below an eighth of it.
+/// Returns the scale of levels that are shifted down by a random part of the unit; one level more covers the
+/// range. The unit has a lower bound, so that the rounding of the shifted minimum stays below an eighth of
+/// it.
 CGX_DEVICE_INLINE BucketScale makeShiftedScale(BucketMeasure measure, uint32_t bits) {
   BucketScale scale = makeBucketScale(measure.minimum, measure.maximum, bits, CGX_SCALE_F32);
   if (scale.unit == 0.0f || !isFiniteScale(scale))
     return scale;
-  const float steps = float((1u << bits) - 2u); // one level less than there are
+  const float steps = float((1u << bits) - 2u); // one level is spent on the shift
   const float range = measure.maximum - scale.minimum;
   float unit = isFinite(range) ? range / steps : measure.maximum / steps - scale.minimum / steps;
   const float low = floatFromBits(magnitudeBits(measure.minimum)),
@@ -100,16 +99,17 @@ CGX_DEVICE_INLINE BucketScale makeShiftedScale(BucketMeasure measure, uint32_t b
   return isFiniteScale(scale) ? scale : notFiniteScale();
 }
 
-/// Levels on both sides of 0.
+/// Returns the number of levels on each side of 0.
 CGX_DEVICE_INLINE uint32_t symmetricSteps(uint32_t bits) { return (1u << (bits - 1u)) - 1u; }
 
-/// The scale of symmetrical levels from the stored unit: level `steps` is 0, exactly.
+/// Returns the scale of symmetrical levels from the stored unit. Level `steps` is exactly 0.
 CGX_DEVICE_INLINE BucketScale symmetricScale(float unit, uint32_t bits) {
   const BucketScale scale = {-(float(symmetricSteps(bits)) * unit) + 0.0f, unit};
   return isFiniteScale(scale) ? scale : notFiniteScale();
 }
 
-/// Levels from -end to end. The unit has at most 16 significant bits, so that multiples of it are exact.
+/// Returns the scale of levels from -end to end. The unit has at most 16 significant bits, so multiples of it
+/// are exact.
 CGX_DEVICE_INLINE BucketScale makeSymmetricScale(float end, uint32_t bits, uint32_t scaleType) {
   if (end == 0.0f)
     return BucketScale{0.0f, 0.0f};
@@ -121,15 +121,15 @@ CGX_DEVICE_INLINE BucketScale makeSymmetricScale(float end, uint32_t bits, uint3
   return symmetricScale(floatFromBits((floatBits(unit) + below) & ~below), bits);
 }
 
-/// The end of symmetrical levels.
+/// Returns the largest of symmetrical levels.
 CGX_DEVICE_INLINE float symmetricEnd(uint32_t scaling, BucketMeasure measure) {
   if (scaling == CGX_SCALING_L2)
     return measure.norm;
   const float end = measure.maximum > -measure.minimum ? measure.maximum : -measure.minimum;
-  return end + 0.0f; // of the two zeros, +0
+  return end + 0.0f; // turns -0 into +0
 }
 
-/// The scale of uniform levels, as stored.
+/// Returns the scale of uniform levels, as stored.
 CGX_DEVICE_INLINE BucketScale makeUniformScale(const cgx_codec &codec, BucketMeasure measure) {
   if (codec.scaling != CGX_SCALING_MIN_MAX)
     return makeSymmetricScale(symmetricEnd(codec.scaling, measure), codec.bits, codec.scale);
@@ -138,13 +138,12 @@ CGX_DEVICE_INLINE BucketScale makeUniformScale(const cgx_codec &codec, BucketMea
   return makeBucketScale(measure.minimum, measure.maximum, codec.bits, codec.scale);
 }
 
-/// Units in this range need no prescaling; see FixedPointMap.
+/// The range of units that need no prescaling; see FixedPointMap.
 constexpr float smallestPlainUnit = 0x1p-96f;
 constexpr float largestPlainUnit = 0x1p100f;
 
-/// How elements of a bucket become fixed point:
-/// fixed = ((x - minimum) * prescale) * factor. `prescale` is 1 except where the range
-/// would overflow or the factor would.
+/// The map from elements of a bucket to fixed point: fixed = ((x - minimum) * prescale) * factor. `prescale`
+/// is 1 unless the range or the factor would overflow.
 struct FixedPointMap {
   float prescale;
   float shift; ///< -minimum * prescale
@@ -163,17 +162,17 @@ CGX_DEVICE_INLINE FixedPointMap makeFixedPointMap(BucketScale scale, uint32_t bi
   return FixedPointMap{prescale, -scale.minimum * prescale, one / (scale.unit * prescale)};
 }
 
-/// 2^23, whose last place is 1: adding it leaves the rounded integer in the low bits.
+/// 2^23, whose last place is 1. Adding it leaves the rounded integer in the low bits.
 constexpr float fixedPointMagic = 8388608.0f;
 
-/// The level of a finite element in the top `bits` bits of 16, a fraction below.
+/// Returns the level of a finite element in the top `bits` bits of 16, with a fraction below.
 CGX_DEVICE_INLINE uint32_t fixedPoint(FixedPointMap map, float x) {
   float distance = fusedMultiplyAdd(x, map.prescale, map.shift);
   return floatBits(fusedMultiplyAdd(distance, map.factor, fixedPointMagic)) & 0xffffu;
 }
 
-/// What is added to the fixed-point level before it is cut: half a level, or as many
-/// of the 16 random bits as there are fraction bits.
+/// Returns what is added to the fixed-point level before its fraction is cut off: half a level, or as many of
+/// the 16 random bits as there are fraction bits.
 CGX_DEVICE_INLINE uint32_t roundingOffset(uint32_t rounding, uint32_t bits, uint16_t random) {
   return rounding == CGX_ROUND_STOCHASTIC ? uint32_t(random) >> bits : 1u << (15u - bits);
 }
@@ -182,8 +181,8 @@ CGX_DEVICE_INLINE uint32_t cutFraction(uint32_t fixed, uint32_t offset, uint32_t
   return (fixed + offset) >> (16u - bits);
 }
 
-/// The value of a level. It does not overflow: rounding the unit up may carry the
-/// top level past the largest value of the element type, where `limit` holds it.
+/// Returns the value of a level. Rounding the unit up may carry the top level past the largest value of the
+/// element type, so `limit` clamps it.
 CGX_DEVICE_INLINE float levelValue(BucketScale scale, uint32_t level, float limit) {
   if (!isFiniteScale(scale))
     return floatFromBits(0x7fc00000u);

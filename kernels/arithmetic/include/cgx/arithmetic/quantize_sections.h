@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the loops of `quantize` are called with: its arguments, and its body cut into
-// sections.
+// These are the arguments of the loops of `quantize`: its body is cut into sections.
 #ifndef CGX_ARITHMETIC_QUANTIZE_SECTIONS_H
 #define CGX_ARITHMETIC_QUANTIZE_SECTIONS_H
 
@@ -23,10 +22,10 @@ struct QuantizeEncodeArguments {
   uint64_t elements;
   RandomKey key;
   uint64_t firstElement;
-  uint8_t *table; ///< of learned levels
+  uint8_t *table; ///< the table of learned levels
   uint8_t *scales;
   uint8_t *levels;
-  const float *given = nullptr; ///< learned levels that are known: the table is not fitted
+  const float *given = nullptr; ///< learned levels that are known, in place of a table that is fitted
 };
 
 struct QuantizeDecodeArguments {
@@ -45,7 +44,7 @@ inline uint64_t tableBytes(const cgx_codec &codec) {
   return codec.levels == CGX_LEVELS_LEARNED ? 4ull << codec.bits : 0;
 }
 
-/// Bytes before the levels.
+/// Returns the bytes before the levels.
 inline uint64_t levelsOffset(const cgx_codec &codec, uint64_t elements) {
   return cgx_quantize_body_bytes(&codec, elements) - levelBytes(codec, elements);
 }

@@ -6,15 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The random numbers of stochastic rounding are a pure function of (seed, step,
-// layer, rank, phase, element): the same on every machine, for any number of
-// threads and any order of work. One 32-bit word serves two elements:
+// The random numbers of stochastic rounding are a pure function of (seed, step, layer, rank, phase, element).
+// So they do not depend on the machine, the number of threads or the order of work. One 32-bit word serves
+// two elements:
 //
 //   element e  ->  word (e / 32) * 16 + e % 16, its low half when e / 16 is even,
 //                  its high half when it is odd
 //
-// so that two vectors of 16 elements, merged into 32-bit lanes, meet their word
-// without a shuffle.
+// So two vectors of 16 elements, merged into 32-bit lanes, meet their word without a shuffle.
 #ifndef CGX_ARITHMETIC_RANDOM_H
 #define CGX_ARITHMETIC_RANDOM_H
 
@@ -22,21 +21,21 @@
 
 namespace cgx {
 
-/// What tells one stream of random numbers from another.
+/// The key of a stream of random numbers.
 struct RandomKey {
   uint64_t value;
 };
 
-/// A bijection of 64-bit integers that mixes every bit into every other (the
-/// finalizer of SplitMix64, Stafford's variant 13).
+/// Mixes every bit of a 64-bit integer into every other; a bijection (the finalizer of SplitMix64, Stafford's
+/// variant 13).
 CGX_DEVICE_INLINE uint64_t mixBits(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
   return x ^ (x >> 31);
 }
 
-/// The key of one encoding. `phase` tells a rank's own contribution from the
-/// result that it encodes as the owner of a chunk.
+/// Returns the key of one encoding. `phase` tells a rank's own contribution from the result that it encodes
+/// as the owner of a chunk.
 CGX_DEVICE_INLINE RandomKey makeRandomKey(uint64_t seed, uint64_t step, uint64_t layerId, uint64_t rank,
                                           uint64_t phase) {
   constexpr uint64_t golden = 0x9e3779b97f4a7c15ull;
@@ -48,7 +47,7 @@ CGX_DEVICE_INLINE RandomKey makeRandomKey(uint64_t seed, uint64_t step, uint64_t
   return RandomKey{x};
 }
 
-/// The part of a key that stays the same for 2^32 words.
+/// The part of a key that is the same for 2^32 words.
 struct RandomStream {
   uint32_t offset; ///< added to the counter
   uint32_t twist;  ///< mixed in between the multiplications
@@ -59,8 +58,8 @@ CGX_DEVICE_INLINE RandomStream makeRandomStream(RandomKey key, uint64_t word) {
   return RandomStream{uint32_t(x), uint32_t(x >> 32)};
 }
 
-/// A two-multiply integer hash (the constants of lowbias32). The twist keeps two
-/// keys from running through one sequence at different places.
+/// Hashes an integer with two multiplications (the constants of lowbias32). The twist keeps two keys from
+/// running through one sequence at different places.
 CGX_DEVICE_INLINE uint32_t randomWord(RandomStream stream, uint32_t counter) {
   uint32_t x = counter + stream.offset;
   x = (x ^ (x >> 16)) * 0x7feb352du;
@@ -70,7 +69,7 @@ CGX_DEVICE_INLINE uint32_t randomWord(RandomStream stream, uint32_t counter) {
 
 CGX_DEVICE_INLINE uint64_t randomWordIndex(uint64_t element) { return (element >> 5) * 16 + (element & 15); }
 
-/// 16 random bits for one element.
+/// Returns 16 random bits for one element.
 CGX_DEVICE_INLINE uint16_t randomHalf(RandomKey key, uint64_t element) {
   uint64_t index = randomWordIndex(element);
   uint32_t word = randomWord(makeRandomStream(key, index), uint32_t(index));

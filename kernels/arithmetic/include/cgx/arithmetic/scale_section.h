@@ -12,7 +12,7 @@
 
 namespace cgx {
 
-/// One value of a scale. bf16 must hold it.
+/// Stores one value of a scale. If the scale type is bf16, bf16 must hold the value exactly.
 CGX_DEVICE_INLINE void storeScaleValue(uint8_t *scales, uint32_t scaleType, uint64_t index, float value) {
   if (scaleType == CGX_SCALE_F32)
     return storeTo(scales + index * 4, value);
@@ -25,8 +25,8 @@ CGX_DEVICE_INLINE float loadScaleValue(const uint8_t *scales, uint32_t scaleType
   return floatFromBits(uint32_t(loadFrom<uint16_t>(scales + index * 2)) << 16);
 }
 
-/// The scale of a bucket of uniform levels: minimum and unit, or the unit alone if levels lie on both
-/// sides of 0.
+/// Stores the scale of a bucket of uniform levels: minimum and unit, or only the unit if levels are
+/// symmetrical.
 CGX_DEVICE_INLINE void storeScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket,
                                   BucketScale scale) {
   if (codec.scaling != CGX_SCALING_MIN_MAX)

@@ -1,4 +1,4 @@
-//===-- sign_scale.h - What the signs of a bucket stand for -----*- C++ -*-===//
+//===-- sign_scale.h - The values of the signs of a bucket ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Means of a bucket in an order of additions that vectors can keep: element k of the bucket
-// goes to lane k % 16, in f64, and then halves of the lanes are added.
+// Means of a bucket are computed in an order of additions that vectors can keep: element k of the bucket is
+// added to lane k % 16, in f64, and then halves of the lanes are added.
 #ifndef CGX_ARITHMETIC_SIGN_SCALE_H
 #define CGX_ARITHMETIC_SIGN_SCALE_H
 
@@ -16,11 +16,11 @@
 namespace cgx {
 
 struct SignScale {
-  float positive; ///< value of elements that are not negative
+  float positive; ///< the value of elements that are not negative
   float negative;
 };
 
-/// What is stored for a bucket of `elements` elements, of finite sums of those of either sign.
+/// Returns the scale of a bucket of `elements` elements from the finite sums of its elements of either sign.
 CGX_DEVICE_INLINE SignScale signScaleOf(const cgx_codec &codec, double positive, double negative,
                                         uint64_t elements, uint64_t negatives) {
   if (codec.magnitude == CGX_SIGN_NORM) {
@@ -46,7 +46,7 @@ struct SignSums {
     negatives += x < 0.0f;
   }
 
-  /// What is stored for a bucket of `elements` elements. Uses up the sums.
+  /// Returns the scale of a bucket of `elements` elements. Overwrites the sums.
   SignScale scaleOf(const cgx_codec &codec, uint64_t elements) {
     if (!finite)
       return {quietNan(), quietNan()};
@@ -71,7 +71,7 @@ CGX_DEVICE_INLINE void storeSignScale(uint8_t *scales, const cgx_codec &codec, u
   storeScaleValue(scales, codec.scale, 2 * bucket + 1, scale.negative);
 }
 
-/// The values within the limit; both are NaN if one is not finite.
+/// Returns the values, clamped to the limit; both are NaN if one is not finite.
 CGX_DEVICE_INLINE SignScale loadSignScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket,
                                           float limit) {
   SignScale scale;

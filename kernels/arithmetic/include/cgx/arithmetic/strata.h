@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The positions of randk. The elements are cut into as many strata as elements are sent, equal to one
-// element, and one is drawn of each: positions rise and differ without a search, every element has the same
-// chance up to the strata's rounding, and each position can be computed alone.
+// This file draws the positions of randk. The elements are cut into as many strata as elements are sent,
+// equal to one element, and one position is drawn from each. So positions rise and differ without a search,
+// every element has the same chance up to the rounding of strata, and each position can be computed alone.
 #ifndef CGX_ARITHMETIC_STRATA_H
 #define CGX_ARITHMETIC_STRATA_H
 
@@ -16,7 +16,7 @@
 
 namespace cgx {
 
-/// Position `i` of `count` among `elements` elements, fewer than 2^32.
+/// Returns position `i` of `count` among `elements` elements, fewer than 2^32.
 CGX_DEVICE_INLINE uint64_t drawPosition(RandomStream stream, uint64_t elements, uint64_t count, uint64_t i) {
   const uint64_t begin = i * elements / count, size = (i + 1) * elements / count - begin;
   return begin + ((uint64_t(randomWord(stream, uint32_t(i))) * size) >> 32);

@@ -1,4 +1,4 @@
-//===-- ternary.h - -s, 0 and s at random -----------------------*- C++ -*-===//
+//===-- ternary.h - Random rounding to -s, 0 and s --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The arithmetic of `ternary`: an element becomes s of its sign if 16 random bits are
-// below the share |x| / s in fixed point with 16 fraction bits, else 0.
+// `ternary` turns an element into s with its sign if 16 random bits are below the share |x| / s, in fixed
+// point with 16 fraction bits, and else into 0.
 #ifndef CGX_ARITHMETIC_TERNARY_H
 #define CGX_ARITHMETIC_TERNARY_H
 
@@ -15,16 +15,16 @@
 
 namespace cgx {
 
-/// How a magnitude becomes its share of the scale: (|x| * prescale) * factor.
+/// The map from a magnitude to its share of the scale: (|x| * prescale) * factor.
 struct ShareMap {
   float prescale;
   float factor;
 };
 
-/// Scales below this are prescaled, so that factors stay finite.
+/// The scale below which magnitudes are prescaled, so that factors stay finite.
 constexpr float smallestPlainScale = 0x1p-96f;
 
-/// For a scale that is finite and not negative.
+/// Returns the map for a scale that is finite and not negative.
 CGX_DEVICE_INLINE ShareMap makeShareMap(float scale) {
   if (scale == 0.0f)
     return ShareMap{1.0f, 0.0f};
@@ -32,7 +32,7 @@ CGX_DEVICE_INLINE ShareMap makeShareMap(float scale) {
   return ShareMap{prescale, 65536.0f / (scale * prescale)};
 }
 
-/// The share of a magnitude up to the scale, 0 to 65536, rounded to nearest even.
+/// Returns the share of a magnitude that is at most the scale, from 0 to 65536, rounded to nearest even.
 CGX_DEVICE_INLINE uint32_t shareOf(ShareMap map, float magnitude) {
   return floatBits(fusedMultiplyAdd(magnitude * map.prescale, map.factor, 8388608.0f)) & 0x1ffffu;
 }

@@ -1,4 +1,4 @@
-//===-- topk_levels.h - The largest of a bucket, as signs and levels ---*- C++ -*-===//
+//===-- topk_levels.h - The largest of a bucket as levels -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Magnitudes of what is sent of a bucket lie between the smallest and the largest of them: these are the ends
-// of the levels, and the sign is a bit of its own. So no level is wasted on what is not sent.
+// The levels of a bucket of topk span the smallest to the largest magnitude that is sent, and the sign is a
+// bit of its own. So no level is wasted on elements that are not sent.
 #ifndef CGX_ARITHMETIC_TOPK_LEVELS_H
 #define CGX_ARITHMETIC_TOPK_LEVELS_H
 
@@ -15,9 +15,9 @@
 
 namespace cgx {
 
-/// Where the parts of a bucket's bytes begin, behind the two values of its scale.
+/// The places of the parts of a bucket, after the two values of its scale.
 struct TopkBucketParts {
-  uint64_t count; ///< of what is sent
+  uint64_t count; ///< the number of elements that are sent
   uint64_t positions, codes;
 };
 
@@ -26,11 +26,11 @@ CGX_DEVICE_INLINE TopkBucketParts topkBucketParts(const cgx_codec &codec, uint64
   return TopkBucketParts{count, positions, positions + cgx_position_bytes(elements, count)};
 }
 
-/// Signs take one bit.
+/// Returns the bits of a level without its sign.
 CGX_DEVICE_INLINE uint32_t topkLevelBits(const cgx_codec &codec) { return codec.bits - 1; }
 
-/// The scale, as it is stored, of finite magnitudes in [smallest, largest]: of signs alone, their mean, from
-/// their sum in the order of elements.
+/// Returns the scale, as it is stored, of finite magnitudes in [smallest, largest]. If only signs are sent,
+/// it is their mean; `sum` adds them in the order of elements.
 CGX_DEVICE_INLINE BucketScale topkScale(const cgx_codec &codec, float smallest, float largest, double sum,
                                         uint64_t count) {
   if (topkLevelBits(codec) != 0)
@@ -39,7 +39,7 @@ CGX_DEVICE_INLINE BucketScale topkScale(const cgx_codec &codec, float smallest, 
   return isFiniteScale(mean) ? mean : notFiniteScale();
 }
 
-/// How the elements of a bucket become codes. The scale is finite.
+/// The map from elements of a bucket, whose scale is finite, to codes.
 struct TopkLevelMap {
   FixedPointMap map;
   uint32_t levelBits;
@@ -50,7 +50,7 @@ CGX_DEVICE_INLINE TopkLevelMap makeTopkLevelMap(const cgx_codec &codec, BucketSc
   return TopkLevelMap{bits != 0 ? makeFixedPointMap(scale, bits) : FixedPointMap{}, bits};
 }
 
-/// The sign, and the level of the magnitude above it.
+/// Returns the code of an element: its sign in bit 0, and the level of its magnitude above.
 CGX_DEVICE_INLINE uint32_t topkCode(const TopkLevelMap &levels, float x) {
   const uint32_t bits = levels.levelBits, sign = uint32_t(x < 0.0f);
   if (bits == 0)

@@ -1,4 +1,4 @@
-//===-- gtest.h - What these tests need of GoogleTest --------*- C++ -*-===//
+//===-- gtest.h - The part of GoogleTest that these tests use ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stands in for GoogleTest on machines that have CUDA, CMake and a compiler and no more, where
-// tools/check-gpu runs. The names are GoogleTest's; where that is installed, it is used.
+// This stands in for GoogleTest on machines that have only CUDA, CMake and a compiler, where tools/check-gpu
+// runs. The names are GoogleTest's, which is used if it is installed.
 #ifndef CGX_TEST_UNIT_CUDA_STANDIN_GTEST_H
 #define CGX_TEST_UNIT_CUDA_STANDIN_GTEST_H
 
@@ -30,7 +30,7 @@ public:
   virtual void TearDown() {}
   virtual void TestBody() = 0;
 
-  /// Of the test that runs; asserts stop it, expectations only count.
+  /// The state of the test that runs. Assertions stop it; expectations only count.
   static inline Result result = Result::passed;
   static inline bool stopped = false;
 };
@@ -58,7 +58,7 @@ struct Message {
   }
 };
 
-/// What an assertion that did not hold assigns its message to.
+/// The receiver of the message of an assertion that failed.
 struct Report {
   const char *file;
   int line;
@@ -87,7 +87,7 @@ public:
 
 template <typename... T> auto Values(T... values) { return std::vector{values...}; }
 
-/// Bodies of a parameterized suite, by its class.
+/// Returns the bodies of a parameterized suite, by its class.
 template <typename Suite> std::vector<Case> &bodiesOf() {
   static std::vector<Case> bodies;
   return bodies;
