@@ -43,6 +43,9 @@ static double randomValue(const CodecParameter &parameter, std::mt19937_64 &rand
 }
 
 cgx_codec randomCodec(uint32_t family, cgx_element_type type, std::mt19937_64 &random) {
+  // Of some families GPUs have no codec: these run on the host.
+  const cgx_codec usual = toCodec(usualCodec(family));
+  const bool hasKernels = cgx_codec_has_gpu_kernels(&usual);
   for (;;) {
     CodecValues codec = {family};
     for (size_t i = 0; i < codec.parameters().size(); ++i)
@@ -51,7 +54,7 @@ cgx_codec randomCodec(uint32_t family, cgx_element_type type, std::mt19937_64 &r
       if (!codec.has(codec.parameters()[i]))
         codec.values[i] = codec.usual(codec.parameters()[i]);
     const cgx_codec made = toCodec(codec);
-    if (checkCodec(made, type).empty() && cgx_codec_has_gpu_kernels(&made))
+    if (checkCodec(made, type).empty() && (!hasKernels || cgx_codec_has_gpu_kernels(&made)))
       return made;
   }
 }

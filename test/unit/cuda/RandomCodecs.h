@@ -15,7 +15,8 @@
 
 namespace cgx::test {
 
-/// Returns a codec of that family that the kernels accept for elements of that type.
+/// Returns a codec of that family that the kernels accept for elements of that type: those for GPUs, if there
+/// are any.
 cgx_codec randomCodec(uint32_t family, cgx_element_type type, std::mt19937_64 &random);
 
 /// Describes all fields, for failure messages.

@@ -10,7 +10,7 @@ from cgx_core.adaptation import Adaptation
 # These are the options of cgx-run by their long names, which a test compares. They are only known here, so that a
 # config file of a run is accepted; the options below are used.
 RUN_OPTIONS = frozenset("""
-    adapt adapt-every address alpha candidate compress data elastic eval eval-data eval-every eval-set feed first-step job
+    adapt adapt-every address alpha candidate compress data device elastic eval eval-data eval-every eval-set feed first-step job
     keep-best keep-last learn-levels local-steps log-every members messages-in metrics no-cache pad-last plan profile
     profile-steps program progress quiet rank ranks reference rendezvous repeat report resume save save-every secret-file seed
     set shuffle state steps stop-on-nan streams timeout tls tls-ca tls-certificate tls-key trace transport until warmup
