@@ -59,10 +59,12 @@ std::vector<Step> exchangesOf(const Execution &execution, uint32_t phase) {
   return exchanges;
 }
 
-/// Chunks that are sent or received at once, one behind the other.
+/// Consecutive chunks.
 struct ChunkRange {
   uint32_t begin, end;
 };
+
+ChunkRange chunksOf(const Transfer &transfer) { return {transfer.chunk, transfer.chunk + transfer.count}; }
 
 /// One operand on its way.
 class StepwiseTask {
@@ -74,9 +76,7 @@ public:
         whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())), sent(execution.scratch),
         received(execution.scratch) {
     for (const Step &step : contributions)
-      for (const Transfer &transfer : step.receives)
-        for (uint32_t chunk = transfer.chunk; chunk < transfer.chunk + transfer.count; ++chunk)
-          ++came[chunk];
+      forEachChunk(step.receives, [&](const Transfer &, uint32_t chunk) { ++came[chunk]; });
   }
 
   /// Encodes what an exchange of contributions sends, and finds memory for what it receives.
@@ -85,7 +85,7 @@ public:
     if (!exact) {
       uint64_t bytes = 0;
       for (const Transfer &transfer : exchange.sends)
-        bytes += bytesOf(operand.begins, {transfer.chunk, transfer.chunk + transfer.count});
+        bytes += bytesOf(operand.begins, chunksOf(transfer));
       std::byte *memory = sent.atLeast(bytes);
       for (const Transfer &transfer : exchange.sends) {
         outgoing.push_back(memory);
@@ -104,8 +104,7 @@ public:
       received.clear(); // all that came before is added up
     incoming.clear();
     for (const Transfer &transfer : exchange.receives)
-      incoming.push_back(
-          received.take(bytesOf(operand.begins, {transfer.chunk, transfer.chunk + transfer.count})));
+      incoming.push_back(received.take(bytesOf(operand.begins, chunksOf(transfer))));
   }
 
   /// Returns the memory of a range of the chunks of transfer `index` of the exchange.
@@ -213,9 +212,9 @@ Status exchangeRanges(Execution &execution, size_t operands, const Step &exchang
   for (uint32_t round = 0; round < rounds; ++round) {
     const auto rangeOf = [&](const Transfer &transfer) {
       if (areFixed)
-        return ChunkRange{transfer.chunk, transfer.chunk + transfer.count};
+        return chunksOf(transfer);
       const uint32_t begin = transfer.chunk + std::min(round, transfer.count);
-      return ChunkRange{begin, std::min(begin + 1, transfer.chunk + transfer.count)};
+      return ChunkRange{begin, std::min(begin + 1, chunksOf(transfer).end)};
     };
     std::vector<Traffic> traffic(operands, Traffic(execution.group.size()));
     for (size_t operand = 0; operand < operands; ++operand) {

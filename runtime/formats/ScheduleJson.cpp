@@ -68,8 +68,6 @@ std::string readHierarchy(const Json &hierarchy, cgx_schedule &schedule) {
 
 } // namespace
 
-const char *algorithmName(uint32_t algorithm) { return kAlgorithms[algorithm]; }
-
 std::string readKind(const Json &collective, uint32_t &kind) {
   return collective.contains("kind") ? readName(collective, "kind", kCollectiveKinds, kind)
                                      : "expected a 'kind' of collective";
@@ -81,12 +79,12 @@ std::string readSchedule(const Json &collective, cgx_schedule &schedule) {
   bool hasHierarchy = collective.contains("hierarchy");
   if (hasHierarchy != bool(cgx_algorithm_has_hosts(schedule.algorithm)))
     return std::string("expected ") + (hasHierarchy ? "no" : "a") + " 'hierarchy' with the algorithm " +
-           algorithmName(schedule.algorithm);
+           cgx_algorithm_name(schedule.algorithm);
   return hasHierarchy ? readHierarchy(collective["hierarchy"], schedule) : "";
 }
 
 void writeSchedule(const cgx_schedule &schedule, Json &collective) {
-  collective["algorithm"] = algorithmName(schedule.algorithm);
+  collective["algorithm"] = cgx_algorithm_name(schedule.algorithm);
   if (cgx_algorithm_has_hosts(schedule.algorithm))
     collective["hierarchy"] = {{"local", schedule.local},
                                {"leaders", kLeaders[schedule.leaders]},

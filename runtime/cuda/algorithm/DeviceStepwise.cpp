@@ -15,19 +15,7 @@
 
 namespace cgx {
 
-/// Returns whether no rank sends another one several chunks at once, as messages of the host want of payloads
-/// that vary in size.
-static bool hasSingleChunks(const Execution &execution) {
-  // All ranks must come to the same answer, so each looks at all of them.
-  for (uint32_t phase : {kContribution, kResult})
-    for (uint32_t step = 0; step < cgx_step_count(&execution.pattern, phase); ++step)
-      for (uint32_t position = 0; position < execution.group.size(); ++position)
-        if (std::ranges::any_of(stepOf(execution.pattern, phase, step, position).sends,
-                                [](const Transfer &transfer) { return transfer.count > 1; }))
-          return false;
-  return true;
-}
-
+/// Returns whether no payload varies in size: a message of the host that varies holds one chunk.
 static bool areAllFixed(const Execution &execution) {
   return std::ranges::all_of(execution.collective.operands, [](const OperandInfo &operand) {
     return cgx_payload_is_fixed(&operand.codecOf(kContribution)) &&
@@ -37,7 +25,7 @@ static bool areAllFixed(const Execution &execution) {
 
 bool DeviceStepwise::takes(const Execution &execution) const {
   return cgx_executor_of(execution.collective.schedule.algorithm) == CGX_EXECUTE_STEPWISE &&
-         (hasSingleChunks(execution) || areAllFixed(execution)) && canReduce(execution);
+         (!cgx_sends_several_chunks(&execution.pattern) || areAllFixed(execution)) && canReduce(execution);
 }
 
 void DeviceStepwise::list(const ListedOperand &operand, RoutedLayers &layers) const {

@@ -47,17 +47,15 @@ std::vector<uint32_t> flatAlgorithms() {
   return algorithms;
 }
 
-TEST(Schedule, EveryRowOfTheTableHasANumberANameAndASummaryOfItsOwn) {
-  std::set<std::string> names, summaries;
+TEST(Schedule, EveryRowOfTheTableHasANumberAndANameOfItsOwn) {
+  std::set<std::string> names;
   for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_COUNT; ++algorithm) {
     names.insert(cgx_algorithm_name(algorithm));
-    summaries.insert(cgx_algorithm_summary(algorithm));
     EXPECT_NE((", " + std::string(CGX_ALGORITHM_NAMES) + ", ")
                   .find(", " + std::string(cgx_algorithm_name(algorithm)) + ", "),
               std::string::npos);
   }
   EXPECT_EQ(names.size(), size_t(CGX_ALGORITHM_COUNT));
-  EXPECT_EQ(summaries.size(), size_t(CGX_ALGORITHM_COUNT));
   EXPECT_FALSE(names.contains(""));
   EXPECT_STREQ(cgx_algorithm_name(CGX_ALGORITHM_COUNT), "");
 }
@@ -127,6 +125,7 @@ void expectSendsMatchReceives(const cgx_pattern &pattern) {
           EXPECT_NE(transfer.to, position);
           EXPECT_LT(transfer.to, pattern.ranks);
           EXPECT_GE(transfer.count, 1u);
+          EXPECT_TRUE(transfer.count == 1 || cgx_sends_several_chunks(&pattern));
           EXPECT_LE(transfer.chunk + transfer.count, pattern.ranks);
           EXPECT_TRUE(targets.insert(transfer.to).second) << "one message to each";
         }

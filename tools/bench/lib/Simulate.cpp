@@ -305,7 +305,7 @@ Prediction predict(const std::vector<SimulatedCollective> &program, const format
       prediction.wireBytes[rank] += estimate.wireBytes(rank % size);
     if (!estimate.isAllReduce())
       continue;
-    std::string name = algorithmName(estimate.algorithm());
+    std::string name = cgx_algorithm_name(estimate.algorithm());
     if (std::find(prediction.algorithms.begin(), prediction.algorithms.end(), name) ==
         prediction.algorithms.end())
       prediction.algorithms.push_back(name);

@@ -11,7 +11,7 @@
  * runs it. Options, JSON, messages, the dialect, the cost model and both executors read this table; none of
  * them lists algorithms.
  *
- * A row is X(ID, number, name, contributions, results, cut, executor, summary):
+ * A row is X(ID, number, name, contributions, results, cut, executor):
  *
  *   ID, number      cgx_algorithm: CGX_ALGORITHM_ID
  *   name            in options, attributes, JSON and reports
@@ -22,28 +22,27 @@
  *                   STEPWISE   as the schedule has it: what came is added to before the sum leaves
  *                   HOSTS      a SCATTER inside of hosts around an all-reduce between them
  *                   COPIES     every rank reduces for itself
- *   summary         for help texts: from which a person chooses
  *
  *===-----------------------------------------------------------------------===*/
 #ifndef CGX_ALGORITHM_TABLE_H
 #define CGX_ALGORITHM_TABLE_H
 
-#define CGX_ALGORITHMS(X)                                                                                    \
-  X(AUTO, 0, auto, ALL, ALL, CHUNKS, SCATTER, "the compiler chooses, or else scatter_reduce_allgather")      \
-  CGX_CHOSEN_ALGORITHMS(X)
+/* Where nobody has chosen, the compiler does, or else it is scatter_reduce_allgather. */
+#define CGX_ALGORITHMS(X) X(AUTO, 0, auto, ALL, ALL, CHUNKS, SCATTER) CGX_CHOSEN_ALGORITHMS(X)
 
-/* Those that somebody has chosen. */
+/* scatter_reduce_allgather  each rank sends the owner of each chunk its part, and gets the results from them
+ * ring                      partial sums go around the ranks, each to the next
+ * tree                      whole operands go up a binomial tree, and down again
+ * hierarchical              inside each host first, then between hosts, then inside again
+ * one_shot                  each rank sends all it has to all others, which add up for themselves
+ * halving_doubling          pairs of ranks exchange halves, quarters, ... of what they have, and back */
 #define CGX_CHOSEN_ALGORITHMS(X)                                                                             \
-  X(SCATTER_REDUCE_ALLGATHER, 1, scatter_reduce_allgather, ALL, ALL, CHUNKS, SCATTER,                        \
-    "each rank sends each owner of a chunk its part, and gets the results from them")                        \
-  X(RING, 2, ring, RING, RING, CHUNKS, STEPWISE, "partial sums go around the ranks, each to the next")       \
-  X(TREE, 3, tree, TREE, TREE, ONE, STEPWISE, "whole operands go up a binomial tree, and down again")        \
-  X(HIERARCHICAL, 4, hierarchical, ALL, ALL, CHUNKS, HOSTS,                                                  \
-    "inside of each host first, then between hosts, then inside again")                                      \
-  X(ONE_SHOT, 5, one_shot, ALL, NONE, COPIES, COPIES,                                                        \
-    "each rank sends all it has to all others, which add up for themselves")                                 \
-  X(HALVING_DOUBLING, 6, halving_doubling, HALVES, HALVES, POWER, STEPWISE,                                  \
-    "pairs of ranks exchange halves, quarters, ... of what they have, and back")
+  X(SCATTER_REDUCE_ALLGATHER, 1, scatter_reduce_allgather, ALL, ALL, CHUNKS, SCATTER)                        \
+  X(RING, 2, ring, RING, RING, CHUNKS, STEPWISE)                                                             \
+  X(TREE, 3, tree, TREE, TREE, ONE, STEPWISE)                                                                \
+  X(HIERARCHICAL, 4, hierarchical, ALL, ALL, CHUNKS, HOSTS)                                                  \
+  X(ONE_SHOT, 5, one_shot, ALL, NONE, COPIES, COPIES)                                                        \
+  X(HALVING_DOUBLING, 6, halving_doubling, HALVES, HALVES, POWER, STEPWISE)
 
 /* All names, for messages and help texts: a string literal. */
 #define CGX_ALGORITHM_AND_NAME(ID, number, name, ...) ", " #name

@@ -67,19 +67,6 @@ static inline const char *cgx_algorithm_name(uint32_t algorithm) {
   }
 }
 
-/* Returns the summary of an algorithm, for help texts; "" of a number that is none. */
-static inline const char *cgx_algorithm_summary(uint32_t algorithm) {
-  switch (algorithm) {
-#define CGX_ALGORITHM_SUMMARY(ID, number, name, contributions, results, cut, executor, summary)              \
-  case number:                                                                                               \
-    return summary;
-    CGX_ALGORITHMS(CGX_ALGORITHM_SUMMARY)
-#undef CGX_ALGORITHM_SUMMARY
-  default:
-    return "";
-  }
-}
-
 /* Whether an all-reduce of exact operands, of `bytes` bytes together, should be one shot where nobody has
  * measured the link: it has the bits of scatter-reduce-allgather and waits for one message instead of two.
  * What it sends more takes half a millisecond at 100 Mbit, at most, about as long as messages do of ranks
@@ -130,7 +117,7 @@ typedef enum cgx_executor {
 } cgx_executor;
 static inline uint32_t cgx_executor_of(uint32_t algorithm) {
   switch (algorithm) {
-#define CGX_ALGORITHM_EXECUTOR(ID, number, name, contributions, results, cut, executor, summary)             \
+#define CGX_ALGORITHM_EXECUTOR(ID, number, name, contributions, results, cut, executor)                      \
   case number:                                                                                               \
     return CGX_EXECUTE_##executor;
     CGX_ALGORITHMS(CGX_ALGORITHM_EXECUTOR)
@@ -195,7 +182,7 @@ static inline cgx_pattern cgx_pattern_of(const cgx_collective *collective) {
   case CGX_ALL_REDUCE:
     pattern.in_pieces = 1;
     switch (collective->schedule.algorithm) {
-#define CGX_ALGORITHM_PATTERN(ID, number, name, contributions, results, how, executor, summary)              \
+#define CGX_ALGORITHM_PATTERN(ID, number, name, contributions, results, how, executor)                       \
   case number:                                                                                               \
     pattern.movement[0] = CGX_MOVE_##contributions;                                                          \
     pattern.movement[1] = CGX_MOVE_##results;                                                                \
@@ -230,7 +217,12 @@ static inline cgx_pattern cgx_pattern_of(const cgx_collective *collective) {
   return pattern;
 }
 
-/* Whether an algorithm has a second phase, whose payloads may have another codec. */
+/* Returns whether a rank may send another one several chunks at once. */
+static inline int cgx_sends_several_chunks(const cgx_pattern *pattern) {
+  return pattern->movement[0] == CGX_MOVE_HALVES || pattern->movement[1] == CGX_MOVE_HALVES;
+}
+
+/* Returns whether an algorithm has a second phase, whose payloads may have another codec. */
 static inline int cgx_algorithm_sends_results(uint32_t algorithm) {
   const cgx_collective collective = {CGX_ALL_REDUCE, 1, 0, {algorithm}, 0, 0};
   return cgx_pattern_of(&collective).movement[1] != CGX_MOVE_NONE;

@@ -51,7 +51,7 @@ CGX_DEVICE_INLINE void chooseSymbols(ExponentCounts &counted, bool areAllCounted
   for (uint32_t e = 0; e < 256; ++e)
     if (counted.exponents[e] != 0) {
       code.first = code.symbols == 0 ? e : code.first;
-      code.symbols = 1; // for now, this says only that there are some
+      code.symbols = 1; // says that there are some; their number is set below
       last = e;
     }
   if (!areAllCounted) {

@@ -23,9 +23,6 @@ namespace cgx {
 inline constexpr std::array<const char *, CGX_COLLECTIVE_KIND_COUNT> kCollectiveKinds = {
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "permute"};
 
-/// Such as "scatter_reduce_allgather". `algorithm` is a cgx_algorithm.
-const char *algorithmName(uint32_t algorithm);
-
 /// Reads the kind of a collective's entry. Returns what is wrong, or "".
 std::string readKind(const nlohmann::json &collective, uint32_t &kind);
 
